@@ -1,0 +1,1 @@
+//! The agent command: how a prompt becomes a turn.

@@ -1,0 +1,1 @@
+//! The window on child processes: the one place that starts, waits for and kills them.

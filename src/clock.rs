@@ -1,0 +1,1 @@
+//! The window on time: wall, monotonic and boot time are three things.

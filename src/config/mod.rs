@@ -1,0 +1,1 @@
+//! Configuration in layers; each value knows where it came from.

@@ -1,0 +1,1 @@
+//! Cron jobs: what they are, when they fire, and what is due.

@@ -1,0 +1,1 @@
+//! The window on SQLite: snapshots for the doctor, connections for the runtime.

@@ -1,0 +1,1 @@
+//! The doctor: read-only evidence, checks, findings, reports.

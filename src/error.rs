@@ -1,0 +1,1 @@
+//! The only error a person ever sees: kind, message, source, hints.

@@ -1,0 +1,1 @@
+//! The home directory, its profiles, and where each file of it lies.

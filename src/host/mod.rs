@@ -1,0 +1,1 @@
+//! What is true of this host: facts as plain data, and the probes that find them.

@@ -1,0 +1,1 @@
+//! The execution ledger: one row an attempt, one immutable end.

@@ -1,0 +1,1 @@
+//! Every handle to the world, built once, lent to each command.

@@ -1,0 +1,1 @@
+//! Sessions: who keeps them, and who may reap them.

@@ -1,0 +1,1 @@
+//! Timers of a session: loops and heartbeats.
