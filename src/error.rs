@@ -1,1 +1,169 @@
-//! The only error a person ever sees: kind, message, source, hints.
+//! The only error a person ever sees: a kind, a message, the chain of its sources, and hints.
+//!
+//! Messages are lower-case fragments that name the file, the value and what was expected. What to do
+//! about it is a hint, kept apart, so that the same words serve the terminal and `--json`.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use serde::Serialize;
+
+/// What kind of failure this is. The kind, not the message, decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The command line or one of its values makes no sense.
+    Usage,
+    /// The thing named does not exist, or the name is ambiguous.
+    NotFound,
+    /// Input that was read (a file, a store, a text) is not what it should be.
+    Invalid,
+    /// It was refused on purpose: policy, an emergency stop, a job that needs what we do not do.
+    Refused,
+    /// Somebody else holds it: a lock, a lease, the home.
+    Busy,
+    /// A service that is needed does not answer.
+    Unavailable,
+    /// The operating system said no.
+    Io,
+    /// The answer could not be written.
+    Output,
+    /// The command did its work, and what it did has failed.
+    Failed,
+    /// A defect of this program.
+    Internal,
+}
+
+/// The error type of the whole program.
+#[derive(Debug)]
+pub struct Error {
+    kind: Kind,
+    message: String,
+    hints: Vec<String>,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// The result type of the whole program.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error of this kind with this message.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hints: Vec::new(),
+            source: None,
+        }
+    }
+
+    /// A usage error.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    /// An operating-system error, with what was being done.
+    pub fn io(message: impl Into<String>, source: std::io::Error) -> Self {
+        Self::new(Kind::Io, message).with_source(source)
+    }
+
+    /// Adds what the person can do about it: one sentence, or one command.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds the error that led to this one.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The message, without sources and hints.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The hints, in the order in which they were added.
+    #[must_use]
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
+    /// The messages of the sources, nearest first.
+    #[must_use]
+    pub fn causes(&self) -> Vec<String> {
+        let mut causes = Vec::new();
+        let mut next = self.source();
+        while let Some(error) = next {
+            causes.push(error.to_string());
+            next = error.source();
+        }
+        causes
+    }
+
+    /// The one JSON form of an error, on every command that has `--json`.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({ "error": {
+            "kind": self.kind,
+            "message": self.message,
+            "causes": self.causes(),
+            "hint": self.hints.first(),
+            "hints": self.hints,
+        }})
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source
+            .as_ref()
+            .map(|source| &**source as &(dyn StdError + 'static))
+    }
+}
+
+/// Gives an error of another library its kind and its place in the chain.
+pub trait Context<T> {
+    /// Wraps the error in one of ours.
+    fn context(self, kind: Kind, message: impl Into<String>) -> Result<T>;
+}
+
+impl<T, E: StdError + Send + Sync + 'static> Context<T> for std::result::Result<T, E> {
+    fn context(self, kind: Kind, message: impl Into<String>) -> Result<T> {
+        self.map_err(|source| Error::new(kind, message).with_source(source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_carries_the_chain_and_the_first_hint() {
+        let inner = std::io::Error::other("disk on fire");
+        let error = Error::io("failed to read jobs.json", inner)
+            .with_hint("put it out")
+            .with_hint("then try again");
+        let json = error.to_json();
+        assert_eq!(json["error"]["kind"], "io");
+        assert_eq!(json["error"]["causes"][0], "disk on fire");
+        assert_eq!(json["error"]["hint"], "put it out");
+        assert_eq!(json["error"]["hints"][1], "then try again");
+    }
+}

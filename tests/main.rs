@@ -1,1 +1,9 @@
-//! The one integration binary.
+//! The one integration binary: what a user sees, the plan of the house, and the rig.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a test that cannot go on says what it needed"
+)]
+
+mod cli;
+mod common;

@@ -1,0 +1,133 @@
+//! The command line: one definition that feeds the parser, the help, the man pages and the
+//! completions.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hermes::error::Result;
+use hermes::output::ColorChoice;
+use hermes::runtime::{Options, Runtime};
+
+use crate::exit::{Exit, TABLE};
+
+/// Keep scheduled agent work alive, and tell why it is not
+#[derive(Debug, Parser)]
+#[command(
+    name = "hermes",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Start with 'hermes cron doctor': it changes nothing, and says what is wrong."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// Home directory [default: HERMES_HOME, else ~/.hermes]
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        help_heading = "Global options"
+    )]
+    home: Option<PathBuf>,
+    /// Profile to look at; 'all' where the command only reads
+    #[arg(
+        long,
+        short = 'p',
+        value_name = "NAME",
+        global = true,
+        help_heading = "Global options"
+    )]
+    profile: Option<String>,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
+    #[arg(help_heading = "Global options")]
+    color: When,
+    /// Print ASCII only
+    #[arg(long, global = true, help_heading = "Global options")]
+    ascii: bool,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum When {
+    /// As the environment and the terminal say
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Global {
+    /// What was typed, in the terms of the library.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            home: self.home.clone(),
+            profile: self.profile.clone(),
+            color: match self.color {
+                When::Auto => ColorChoice::Auto,
+                When::Always => ColorChoice::Always,
+                When::Never => ColorChoice::Never,
+            },
+            ascii: self.ascii,
+        }
+    }
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print help of a command, or the table of exit codes
+    Help(Help),
+}
+
+impl Command {
+    /// Runs the command.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        match self {
+            Self::Help(help) => help.run(runtime),
+        }
+    }
+}
+
+/// Print help of a command, or the table of exit codes
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  hermes help cron doctor\n  hermes help exit-codes")]
+pub(crate) struct Help {
+    /// The command, or 'exit-codes'
+    topic: Vec<String>,
+}
+
+impl Help {
+    fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        if self.topic == ["exit-codes"] {
+            runtime.out.print(TABLE)?;
+            return Ok(Exit::OK);
+        }
+        let mut command = <Cli as clap::CommandFactory>::command();
+        command.build();
+        let mut found = &mut command;
+        for word in &self.topic {
+            found = found.find_subcommand_mut(word).ok_or_else(|| {
+                hermes::error::Error::usage(format!(
+                    "there is no command '{}'",
+                    self.topic.join(" ")
+                ))
+                .with_hint("hermes --help lists the commands")
+            })?;
+        }
+        let text = found.render_long_help().to_string();
+        runtime.out.print(&text)?;
+        Ok(Exit::OK)
+    }
+}

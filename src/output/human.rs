@@ -1,0 +1,115 @@
+//! Words for people: durations, counts, plurals, and text from the host made safe to print.
+
+use jiff::{SignedDuration, Timestamp};
+
+/// `1 job`, `2 jobs`: the only place that makes a plural.
+#[must_use]
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A duration in its two largest units: `7h 5m`, `3d`, `12s`, `0s`. A negative one as its size.
+#[must_use]
+pub fn duration(seconds: i64) -> String {
+    const UNITS: [(u64, &str); 4] = [(86_400, "d"), (3600, "h"), (60, "m"), (1, "s")];
+    let mut rest = seconds.unsigned_abs();
+    let Some(first) = UNITS.iter().position(|(size, _)| rest >= *size) else {
+        return "0s".to_owned();
+    };
+    let mut parts = Vec::new();
+    for (size, unit) in UNITS.iter().skip(first).take(2) {
+        let value = rest / size;
+        rest %= size;
+        if value > 0 {
+            parts.push(format!("{value}{unit}"));
+        }
+    }
+    parts.join(" ")
+}
+
+/// How long ago, or in how long: `7h 5m ago`, `in 3m`, `now`.
+#[must_use]
+pub fn relative(then: Timestamp, now: Timestamp) -> String {
+    let ago: SignedDuration = now.duration_since(then);
+    match ago.as_secs() {
+        0 => "now".to_owned(),
+        seconds if seconds > 0 => format!("{} ago", duration(seconds)),
+        seconds => format!("in {}", duration(seconds)),
+    }
+}
+
+/// A size: `512 B`, `1.5 GiB`.
+#[must_use]
+pub fn bytes(size: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if size < 1024 {
+        return format!("{size} B");
+    }
+    let mut tenths = u128::from(size) * 10;
+    let mut unit = "B";
+    for next in UNITS {
+        if tenths < 10_240 {
+            break;
+        }
+        tenths /= 1024;
+        unit = next;
+    }
+    if tenths % 10 == 0 {
+        format!("{} {unit}", tenths / 10)
+    } else {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    }
+}
+
+/// Text from the host with every character that a terminal might act on made visible: control
+/// characters (line breaks too), and the invisible ones that reorder or hide text.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    if !text.chars().any(is_unsafe) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if is_unsafe(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_two_units_at_most() {
+        assert_eq!(duration(0), "0s");
+        assert_eq!(duration(59), "59s");
+        assert_eq!(duration(25_500), "7h 5m");
+        assert_eq!(duration(86_400), "1d");
+        assert_eq!(duration(90_061), "1d 1h");
+        assert_eq!(duration(-61), "1m 1s");
+        assert_eq!(duration(i64::MIN), "106751991167300d 15h");
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(4 << 30), "4 GiB");
+    }
+
+    #[test]
+    fn terminal_escapes_become_text() {
+        assert_eq!(printable("a\x1b[31mb\n"), "a\\u{1b}[31mb\\n");
+        assert_eq!(printable("x\u{202e}y"), "x\\u{202e}y");
+        assert_eq!(printable("größe"), "größe");
+    }
+}

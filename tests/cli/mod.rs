@@ -1,0 +1,3 @@
+//! What a user sees, through the binary.
+
+mod exit;

@@ -1,0 +1,51 @@
+//! The harness: the binary with a cleared environment and a home of its own.
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// A user with a home directory, and nothing else in the environment.
+pub(crate) struct Sandbox {
+    dir: TempDir,
+}
+
+impl Sandbox {
+    /// An empty one: `~/.hermes` does not exist.
+    pub(crate) fn new() -> Self {
+        Self {
+            dir: TempDir::new().expect("a temporary directory"),
+        }
+    }
+
+    /// The user's home directory.
+    pub(crate) fn user_home(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// `~/.hermes`, whether it exists or not.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.dir.path().join(".hermes")
+    }
+
+    /// Writes a file of the home, with its directories.
+    pub(crate) fn write(&self, relative: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.home().join(relative);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        std::fs::write(&path, content).expect("a file");
+        path
+    }
+
+    /// The binary, as this user.
+    pub(crate) fn hermes(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
+        command
+            .env_clear()
+            .env("HOME", self.dir.path())
+            .env("PATH", "/usr/bin:/bin")
+            .env("TZ", "UTC")
+            .env("LC_ALL", "C.UTF-8")
+            .current_dir(self.dir.path());
+        command
+    }
+}
