@@ -1,1 +1,6 @@
 //! The doctor: read-only evidence, checks, findings, reports.
+
+pub mod catalog;
+pub mod check;
+pub mod evidence;
+pub mod finding;

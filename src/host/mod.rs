@@ -1,3 +1,6 @@
 //! What is true of this host: facts as plain data, and the probes that find them.
 
+pub mod facts;
 pub mod runtime_dir;
+
+pub use facts::{Fact, Facts, Gap, GapKind};
