@@ -1,0 +1,89 @@
+//! Snapshots against databases as writers leave them: live, idle, killed, broken.
+//!
+//! Killed writers are copies of the files taken while the writer was in the middle of its work:
+//! byte for byte what a power cut leaves.
+
+mod corruption;
+mod damage;
+mod live;
+mod states;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use tempfile::TempDir;
+
+use super::*;
+
+fn unhurried(_: Duration) {}
+
+/// A connection of a writer.
+#[expect(clippy::disallowed_methods, reason = "this is `db`")]
+fn writer(path: &Path, journal_mode: &str) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection.pragma_update(None, "page_size", 512).unwrap();
+    connection
+        .pragma_update(None, "journal_mode", journal_mode)
+        .unwrap();
+    connection
+}
+
+fn fill(connection: &Connection, rows: std::ops::Range<u32>) {
+    connection
+        .execute_batch("CREATE TABLE IF NOT EXISTS t(n INTEGER, pad TEXT)")
+        .unwrap();
+    for n in rows {
+        connection
+            .execute("INSERT INTO t VALUES (?1, hex(zeroblob(40)))", [n])
+            .unwrap();
+    }
+}
+
+fn count(snapshot: &Snapshot) -> u32 {
+    snapshot
+        .read(|c| c.query_row("SELECT count(*) FROM t", [], |row| row.get(0)))
+        .unwrap()
+}
+
+/// Copies the files of a store as they are now, as a crash would leave them.
+fn crashed(store: &Path, parts: &[&str]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for suffix in parts {
+        let name = format!("a.db{suffix}");
+        fs::copy(store.join(&name), dir.path().join(name)).unwrap();
+    }
+    dir
+}
+
+type Look = BTreeMap<String, (Vec<u8>, u64, i64, i64)>;
+
+/// Names, bytes, inodes and times of all that lies in a directory, and the directory's own time.
+fn look(dir: &Path) -> (Look, i64, i64) {
+    let files = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let meta = entry.metadata().unwrap();
+            let bytes = fs::read(entry.path()).unwrap();
+            (
+                entry.file_name().into_string().unwrap(),
+                (bytes, meta.ino(), meta.mtime(), meta.mtime_nsec()),
+            )
+        })
+        .collect();
+    let meta = fs::metadata(dir).unwrap();
+    (files, meta.mtime(), meta.mtime_nsec())
+}
+
+/// Takes a snapshot and proves that it left no trace.
+fn untouched(dir: &Path) -> Result<Snapshot, Damage> {
+    let before = look(dir);
+    let taken = snapshot(&dir.join("a.db"), &unhurried);
+    assert_eq!(before, look(dir));
+    taken
+}
+
+fn kind(dir: &Path) -> &'static str {
+    untouched(dir).unwrap_err().slug()
+}
