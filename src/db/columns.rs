@@ -5,8 +5,11 @@
 
 use std::collections::HashSet;
 
+use jiff::Timestamp;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Params, Row};
+
+use super::instant::{Stamp, instant};
 
 /// The columns of a table that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +67,18 @@ impl Columns {
             String::new()
         }
     }
+}
+
+/// Runs a query, such as [`Columns::select`] begins one, and reads each row.
+pub fn rows<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    read: impl Fn(Fields<'_>) -> T,
+) -> rusqlite::Result<Vec<T>> {
+    let mut query = connection.prepare_cached(sql)?;
+    let rows = query.query_map(parameters, |row| Ok(read(Fields::of(row))))?;
+    rows.collect()
 }
 
 fn quoted(name: &str) -> String {
@@ -127,6 +142,18 @@ impl<'a> Fields<'a> {
         number.is_finite().then_some(number)
     }
 
+    /// An instant stored as seconds since the epoch; none for NULL, zero and nonsense.
+    #[must_use]
+    pub fn instant(self, name: &str) -> Option<Timestamp> {
+        instant(self.real(name)?)
+    }
+
+    /// An instant stored as text.
+    #[must_use]
+    pub fn stamp(self, name: &str) -> Option<Stamp> {
+        self.text(name).map(Stamp::from)
+    }
+
     /// A flag: any whole number but 0.
     #[must_use]
     pub fn flag(self, name: &str) -> bool {
@@ -167,15 +194,8 @@ mod tests {
         let columns = Columns::of(&connection, "o\"dd").unwrap().unwrap();
         assert_eq!(columns.missing(&["a", "c"]), ["c"]);
         let sql = columns.select(&["a", "b", "c"]) + &columns.newest_first("c");
-        let mut query = connection.prepare(&sql).unwrap();
-        let rows: Vec<_> = query
-            .query_map([], |row| {
-                let fields = Fields::of(row);
-                Ok((fields.text("a"), fields.integer("b"), fields.text("c")))
-            })
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let read = |row: Fields<'_>| (row.text("a"), row.integer("b"), row.text("c"));
+        let rows = rows(&connection, &sql, [], read).unwrap();
         assert_eq!(
             rows,
             [

@@ -7,6 +7,7 @@
 //! Snapshot::facts()                                     size, WAL frames, rolled back, tries
 //! Damage                                                missing … truncated … unsteady, typed
 //! Columns, Fields                                       SELECT and rows that tolerate other versions
+//! Stamp, instant                                        ISO text and epoch seconds as instants
 //! connect, connect_or_create, immediate                 connections of the runtime
 //! wait                                                  the pause for drivers; tests pass their own
 //! ```
@@ -21,15 +22,17 @@ mod connect;
 mod damage;
 mod files;
 pub mod header;
+mod instant;
 pub mod journal;
 mod snapshot;
 pub mod wal;
 
 use std::time::Duration;
 
-pub use columns::{Columns, Fields};
+pub use columns::{Columns, Fields, rows};
 pub use connect::{BUSY, connect, connect_or_create, immediate};
 pub use damage::{Damage, Part};
+pub use instant::{Stamp, instant};
 pub use snapshot::{Facts, LARGEST_COPY, Snapshot, snapshot};
 
 /// Blocks this thread for a moment: the pause between two attempts at a snapshot.

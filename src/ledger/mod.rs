@@ -1,1 +1,21 @@
 //! The execution ledger: one row an attempt, one immutable end.
+//!
+//! ```text
+//! Execution, Status            one attempt, as the store has it
+//! Incident, IncidentState      a failure that repeats, as the store has it
+//! ExecutionFacts, Cause        what is only ours: how an attempt was launched and why it ended
+//! facts::SCHEMA, facts::PRUNE  the table of it, beside the other program's in the same store
+//! rows::*                      the readers; `Connection` from `db::Snapshot::read`
+//! rows::kanban                 whether the Kanban store can be read, and what is in it
+//! ```
+//!
+//! Readers return `Ok(None)` for a table that is not there: absent is not empty.
+
+pub mod execution;
+pub mod facts;
+pub mod incident;
+pub mod rows;
+
+pub use execution::{Execution, Status};
+pub use facts::{Cause, ExecutionFacts};
+pub use incident::{Incident, IncidentState};

@@ -1,0 +1,221 @@
+//! Readers of `cron/executions.db`: typed rows, no opinions.
+//!
+//! Every reader is bounded, tolerates columns that are not there and values of an odd type, and
+//! answers `None` for a table that is not there.
+
+pub mod kanban;
+
+use rusqlite::{Connection, OptionalExtension, Params};
+use serde::{Deserialize, Serialize};
+
+use super::execution::{Execution, Status};
+use super::facts::{Cause, ExecutionFacts};
+use super::incident::{Incident, IncidentState};
+use crate::db::{self, Columns, Fields, Stamp};
+
+const EXECUTION: [&str; 16] = [
+    "id",
+    "job_id",
+    "source",
+    "process_id",
+    "pid",
+    "process_started_at",
+    "status",
+    "handoff_pending",
+    "handoff_started_at",
+    "claimed_at",
+    "started_at",
+    "finished_at",
+    "error",
+    "delivery_outcome",
+    "scheduled_instant",
+    "progress_at",
+];
+
+const INCIDENT: [&str; 12] = [
+    "id",
+    "job_id",
+    "error_sig",
+    "state",
+    "failure_type",
+    "first_seen_at",
+    "last_seen_at",
+    "acked_at",
+    "alerted_at",
+    "closed_at",
+    "error",
+    "output_file",
+];
+
+const FACTS: [&str; 15] = [
+    "execution_id",
+    "mode",
+    "manager",
+    "unit",
+    "mechanism",
+    "properties",
+    "boot_id",
+    "pid1_start",
+    "worker_pid",
+    "worker_start",
+    "pgid",
+    "cause",
+    "detail",
+    "recorded_at",
+    "ended_at",
+];
+
+fn execution(row: Fields<'_>) -> Execution {
+    Execution {
+        id: row.text_or_empty("id"),
+        job_id: row.text_or_empty("job_id"),
+        source: row.text_or_empty("source"),
+        process_id: row.text_or_empty("process_id"),
+        pid: row.integer("pid"),
+        process_started_at: row.integer("process_started_at"),
+        status: Status::from(row.text_or_empty("status")),
+        handoff_pending: row.flag("handoff_pending"),
+        handoff_started_at: row.instant("handoff_started_at"),
+        claimed_at: row.stamp("claimed_at"),
+        started_at: row.stamp("started_at"),
+        finished_at: row.stamp("finished_at"),
+        error: row.text("error"),
+        delivery_outcome: row.text("delivery_outcome"),
+        scheduled_instant: row.stamp("scheduled_instant"),
+        progress_at: row.stamp("progress_at"),
+    }
+}
+
+fn select(
+    connection: &Connection,
+    needed: &[&str],
+    condition: &str,
+    most: u32,
+    parameters: impl Params,
+) -> rusqlite::Result<Option<Vec<Execution>>> {
+    let Some(columns) = Columns::of(connection, "executions")? else {
+        return Ok(None);
+    };
+    if !columns.missing(needed).is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let order = columns.newest_first("claimed_at");
+    let sql = format!(
+        "{} {condition}{order} LIMIT {most}",
+        columns.select(&EXECUTION)
+    );
+    db::rows(connection, &sql, parameters, execution).map(Some)
+}
+
+/// The newest executions, by the text of their claim.
+pub fn executions(connection: &Connection, most: u32) -> rusqlite::Result<Option<Vec<Execution>>> {
+    select(connection, &[], "", most, [])
+}
+
+/// Executions that have not ended: these must not be lost behind newer rows.
+pub fn open_executions(
+    connection: &Connection,
+    most: u32,
+) -> rusqlite::Result<Option<Vec<Execution>>> {
+    let condition = "WHERE status IN ('claimed', 'running')";
+    select(connection, &["status"], condition, most, [])
+}
+
+/// The newest executions of one job.
+pub fn executions_of(
+    connection: &Connection,
+    job_id: &str,
+    most: u32,
+) -> rusqlite::Result<Option<Vec<Execution>>> {
+    select(connection, &["job_id"], "WHERE job_id = ?1", most, [job_id])
+}
+
+/// One execution by its id.
+pub fn execution_by_id(connection: &Connection, id: &str) -> rusqlite::Result<Option<Execution>> {
+    let rows = select(connection, &["id"], "WHERE id = ?1", 1, [id])?;
+    Ok(rows.and_then(|rows| rows.into_iter().next()))
+}
+
+/// How far back the ledger reaches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// Rows in the table.
+    pub rows: i64,
+    /// The oldest end that is kept: before it nothing can be proved missing.
+    pub oldest_end: Option<Stamp>,
+}
+
+/// How far back the ledger reaches; none without the table or its `finished_at`.
+pub fn reach(connection: &Connection) -> rusqlite::Result<Option<Reach>> {
+    let Some(columns) = Columns::of(connection, "executions")? else {
+        return Ok(None);
+    };
+    if !columns.has("finished_at") {
+        return Ok(None);
+    }
+    // The bare column is that of the row with the smallest value: local offsets may differ.
+    let sql = "SELECT finished_at, min(julianday(finished_at)) FROM executions";
+    let oldest: Option<String> = connection
+        .query_row(sql, [], |row| Ok(Fields::of(row).text("finished_at")))
+        .optional()?
+        .flatten();
+    let rows = connection.query_row("SELECT count(*) FROM executions", [], |row| row.get(0))?;
+    Ok(Some(Reach {
+        rows,
+        oldest_end: oldest.map(Stamp::from),
+    }))
+}
+
+/// Incidents, the last seen first.
+pub fn incidents(connection: &Connection, most: u32) -> rusqlite::Result<Option<Vec<Incident>>> {
+    let Some(columns) = Columns::of(connection, "cron_incidents")? else {
+        return Ok(None);
+    };
+    let order = columns.newest_first("last_seen_at");
+    let sql = format!("{} {order} LIMIT {most}", columns.select(&INCIDENT));
+    let rows = db::rows(connection, &sql, [], |row| Incident {
+        id: row.text_or_empty("id"),
+        job_id: row.text_or_empty("job_id"),
+        error_sig: row.text_or_empty("error_sig"),
+        state: IncidentState::from(row.text_or_empty("state")),
+        failure_type: row.text_or_empty("failure_type"),
+        first_seen_at: row.stamp("first_seen_at"),
+        last_seen_at: row.stamp("last_seen_at"),
+        acked_at: row.stamp("acked_at"),
+        alerted_at: row.stamp("alerted_at"),
+        closed_at: row.stamp("closed_at"),
+        error: row.text_or_empty("error"),
+        output_file: row.text("output_file"),
+    })?;
+    Ok(Some(rows))
+}
+
+/// What we recorded of executions, the newest first; none where we never ran.
+pub fn facts(connection: &Connection, most: u32) -> rusqlite::Result<Option<Vec<ExecutionFacts>>> {
+    let Some(columns) = Columns::of(connection, "execution_facts")? else {
+        return Ok(None);
+    };
+    let order = columns.newest_first("recorded_at");
+    let sql = format!("{} {order} LIMIT {most}", columns.select(&FACTS));
+    let rows = db::rows(connection, &sql, [], |row| ExecutionFacts {
+        execution_id: row.text_or_empty("execution_id"),
+        mode: row.text_or_empty("mode"),
+        manager: row.text("manager"),
+        unit: row.text("unit"),
+        mechanism: row.text("mechanism"),
+        properties: row.text("properties"),
+        boot_id: row.text("boot_id"),
+        pid1_start: row.integer("pid1_start"),
+        worker_pid: row.integer("worker_pid"),
+        worker_start: row.integer("worker_start"),
+        pgid: row.integer("pgid"),
+        cause: row.text("cause").map(Cause::from),
+        detail: row.text("detail"),
+        recorded_at: row.stamp("recorded_at"),
+        ended_at: row.stamp("ended_at"),
+    })?;
+    Ok(Some(rows))
+}
+
+#[cfg(test)]
+mod tests;
