@@ -1,1 +1,3 @@
 //! The window on child processes: the one place that starts, waits for and kills them.
+
+pub mod run;

@@ -1,0 +1,320 @@
+//! What the operator says of the agent: a preset, a command, or a preset with changes.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Kind, Result};
+
+/// Between SIGTERM and SIGKILL of an agent that is stopped.
+pub const STOP_GRACE: Duration = Duration::from_secs(10);
+/// Longest turn where nothing else is said: 30 minutes.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1800);
+/// Longest silence of a turn where nothing else is said: 10 minutes, as Hermes Agent's
+/// `HERMES_CRON_TIMEOUT`.
+pub const DEFAULT_INACTIVITY: Duration = Duration::from_secs(600);
+
+/// Agents whose command lines we know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// Hermes Agent.
+    Hermes,
+    /// Claude Code.
+    Claude,
+    /// Codex CLI.
+    Codex,
+}
+
+/// How the prompt reaches the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptBy {
+    /// On its stdin: nobody else on the host can read it there.
+    Stdin,
+    /// In place of `{prompt}` among its arguments: every user of the host can read those.
+    Argument,
+    /// In a file only we can read, whose path takes the place of `{prompt_file}`.
+    File,
+}
+
+/// Where the answer is in what the agent prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerIn {
+    /// All of stdout.
+    Text,
+    /// One JSON object with `result`, and `session_id`, `is_error` where there are some.
+    JsonResult,
+    /// One JSON object a line: the last agent message is the answer.
+    JsonLines,
+}
+
+/// `[agent]` of `config.toml`, as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// An agent whose command line we know.
+    pub preset: Option<Preset>,
+    /// Program and arguments of a first turn.
+    pub command: Option<Vec<String>>,
+    /// Program and arguments of a later turn; `{session}` is the agent's own session id.
+    pub resume: Option<Vec<String>>,
+    /// How the prompt reaches it.
+    pub prompt: Option<PromptBy>,
+    /// Where the answer is.
+    pub answer: Option<AnswerIn>,
+    /// Longest turn, in seconds; 0 is no limit.
+    pub timeout: Option<u64>,
+    /// Longest silence, in seconds; 0 is no limit.
+    pub inactivity_timeout: Option<u64>,
+    /// Names of the variables that it gets beside the usual few; `*` at the end of one stands for any.
+    pub env: Vec<String>,
+}
+
+/// An agent that can be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCommand {
+    /// Program and arguments of a first turn.
+    pub command: Vec<String>,
+    /// Program and arguments of a later turn; empty where the agent has no such form.
+    pub resume: Vec<String>,
+    /// How the prompt reaches it.
+    pub prompt: PromptBy,
+    /// Where the answer is.
+    pub answer: AnswerIn,
+    /// Longest turn.
+    pub timeout: Option<Duration>,
+    /// Longest silence.
+    pub inactivity: Option<Duration>,
+    /// Variables that it gets beside the usual few.
+    pub env: Vec<String>,
+}
+
+/// Variables that every agent and script gets, where they are set.
+pub const USUAL_VARIABLES: [&str; 14] = [
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "HERMES_HOME",
+];
+
+struct Known {
+    command: &'static [&'static str],
+    resume: &'static [&'static str],
+    prompt: PromptBy,
+    answer: AnswerIn,
+    env: &'static [&'static str],
+}
+
+impl Preset {
+    fn known(self) -> Known {
+        match self {
+            Self::Hermes => Known {
+                command: &["hermes", "chat", "-q", "{prompt}"],
+                resume: &["hermes", "chat", "--resume", "{session}", "-q", "{prompt}"],
+                prompt: PromptBy::Argument,
+                answer: AnswerIn::Text,
+                env: &["OPENROUTER_API_KEY", "HERMES_*"],
+            },
+            Self::Claude => Known {
+                command: &["claude", "-p", "--output-format", "json"],
+                resume: &[
+                    "claude",
+                    "-p",
+                    "--output-format",
+                    "json",
+                    "--resume",
+                    "{session}",
+                ],
+                prompt: PromptBy::Stdin,
+                answer: AnswerIn::JsonResult,
+                env: &["ANTHROPIC_*", "CLAUDE_*"],
+            },
+            Self::Codex => Known {
+                command: &["codex", "exec", "--json", "-"],
+                resume: &["codex", "exec", "resume", "{session}", "--json", "-"],
+                prompt: PromptBy::Stdin,
+                answer: AnswerIn::JsonLines,
+                env: &["OPENAI_*", "CODEX_*"],
+            },
+        }
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn limit(seconds: Option<u64>, default: Duration) -> Option<Duration> {
+    match seconds {
+        None => Some(default),
+        Some(0) => None,
+        Some(seconds) => Some(Duration::from_secs(seconds)),
+    }
+}
+
+impl Settings {
+    /// Whether anything was said of an agent at all.
+    #[must_use]
+    pub fn is_configured(&self) -> bool {
+        self.preset.is_some() || self.command.is_some()
+    }
+
+    /// The agent that these settings mean: the preset, and over it what was written.
+    ///
+    /// # Errors
+    /// When there is neither preset nor command, a command has no program, or the prompt has no place
+    /// in it.
+    pub fn resolve(&self) -> Result<AgentCommand> {
+        let known = self.preset.map(Preset::known);
+        let command = match (&self.command, &known) {
+            (Some(command), _) => command.clone(),
+            (None, Some(known)) => owned(known.command),
+            (None, None) => return Err(not_configured()),
+        };
+        // A command of the operator's own does not get the preset's resume form with it.
+        let resume = match (&self.resume, &self.command, &known) {
+            (Some(resume), _, _) => resume.clone(),
+            (None, None, Some(known)) => owned(known.resume),
+            _ => Vec::new(),
+        };
+        let prompt = self.prompt.or(known.as_ref().map(|known| known.prompt));
+        let answer = self.answer.or(known.as_ref().map(|known| known.answer));
+        let mut env = known
+            .as_ref()
+            .map_or_else(Vec::new, |known| owned(known.env));
+        env.extend(self.env.iter().cloned());
+        let agent = AgentCommand {
+            prompt: prompt.unwrap_or_else(|| place_of_prompt(&command)),
+            answer: answer.unwrap_or(AnswerIn::Text),
+            timeout: limit(self.timeout, DEFAULT_TIMEOUT),
+            inactivity: limit(self.inactivity_timeout, DEFAULT_INACTIVITY),
+            command,
+            resume,
+            env,
+        };
+        agent.check()?;
+        Ok(agent)
+    }
+}
+
+/// Where nothing is said: a command that has a place for the prompt gets it there, any other on stdin.
+fn place_of_prompt(command: &[String]) -> PromptBy {
+    let has = |mark: &str| command.iter().any(|word| word.contains(mark));
+    if has("{prompt_file}") {
+        PromptBy::File
+    } else if has("{prompt}") {
+        PromptBy::Argument
+    } else {
+        PromptBy::Stdin
+    }
+}
+
+impl AgentCommand {
+    fn check(&self) -> Result<()> {
+        for (key, words) in [
+            ("agent.command", &self.command),
+            ("agent.resume", &self.resume),
+        ] {
+            if words.is_empty() && key == "agent.resume" {
+                continue;
+            }
+            if words.first().is_none_or(String::is_empty) {
+                return Err(Error::new(Kind::Invalid, format!("{key} names no program")));
+            }
+            let mark = match self.prompt {
+                PromptBy::Stdin => continue,
+                PromptBy::Argument => "{prompt}",
+                PromptBy::File => "{prompt_file}",
+            };
+            if !words.iter().skip(1).any(|word| word.contains(mark)) {
+                return Err(Error::new(
+                    Kind::Invalid,
+                    format!("{key} has no {mark}, so the prompt would not reach the agent"),
+                )
+                .with_hint(format!(
+                    "put {mark} among its arguments, or set agent.prompt = \"stdin\""
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is said wherever an agent is needed and none is configured.
+#[must_use]
+pub fn not_configured() -> Error {
+    Error::new(
+        Kind::Refused,
+        "no agent is configured, so a prompt cannot be run",
+    )
+    .with_hint(
+        "add to config.toml of the home: [agent] preset = \"claude\" (or \"codex\", \"hermes\")",
+    )
+    .with_hint("or any command: [agent] command = [\"my-agent\", \"{prompt}\"]")
+    .with_hint("then try it: hermes agent check")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        toml::from_str(text).expect("valid settings")
+    }
+
+    #[test]
+    fn a_preset_is_complete_and_can_be_changed() {
+        let agent = settings("preset = 'claude'\ntimeout = 0\nenv = ['GH_TOKEN']")
+            .resolve()
+            .unwrap();
+        assert_eq!(agent.prompt, PromptBy::Stdin);
+        assert_eq!(agent.timeout, None);
+        assert_eq!(agent.inactivity, Some(DEFAULT_INACTIVITY));
+        assert!(agent.env.contains(&"GH_TOKEN".to_owned()));
+        assert!(agent.resume.contains(&"{session}".to_owned()));
+        for preset in ["hermes", "codex"] {
+            settings(&format!("preset = '{preset}'")).resolve().unwrap();
+        }
+    }
+
+    #[test]
+    fn the_place_of_the_prompt_follows_from_the_command() {
+        let by = |text: &str| settings(text).resolve().map(|agent| agent.prompt);
+        assert_eq!(by("command = ['a']").unwrap(), PromptBy::Stdin);
+        assert_eq!(
+            by("command = ['a', '--ask={prompt}']").unwrap(),
+            PromptBy::Argument
+        );
+        assert_eq!(
+            by("command = ['a', '{prompt_file}']").unwrap(),
+            PromptBy::File
+        );
+        let error = by("command = ['a']\nprompt = 'argument'").unwrap_err();
+        assert!(error.message().contains("{prompt}"), "{error}");
+        assert_eq!(by("command = []").unwrap_err().kind(), Kind::Invalid);
+    }
+
+    #[test]
+    fn nothing_said_is_refused_with_the_way_out() {
+        let error = Settings::default().resolve().unwrap_err();
+        assert_eq!(error.kind(), Kind::Refused);
+        assert!(
+            error
+                .hints()
+                .iter()
+                .any(|hint| hint.contains("hermes agent check"))
+        );
+    }
+}
