@@ -1,13 +1,18 @@
 //! The window on D-Bus: our own dialler, with a deadline for each stage, over zbus.
 
+mod bag;
 pub mod client;
 pub mod dial;
 #[cfg(test)]
 pub(crate) mod fake;
 mod frame;
+pub mod logind;
 pub mod report;
 mod sasl;
 mod socket;
+pub mod systemd;
+pub mod transient;
+pub mod unit;
 
 pub use client::{CallError, Client, Peer, Target};
 pub use dial::{Patience, dial};
@@ -16,3 +21,6 @@ pub use report::{
     ManagerFacts, Placement, SessionBusReport, Stage, StageReport, SystemBusReport,
     UserManagerUnit,
 };
+pub use systemd::{InstalledUnit, LoadedUnit};
+pub use transient::{Limits, Scope, Service, ServiceManager, StartError, Started, UnitEnd};
+pub use unit::{Sensitive, Unit};

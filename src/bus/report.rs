@@ -225,6 +225,8 @@ pub struct LogindSession {
 pub struct LogindReport {
     /// Why logind itself could not be asked.
     pub failure: Option<Failure>,
+    /// State of its unit file, where it could not be asked: `masked`, `static`, …
+    pub file_state: Option<String>,
     /// The account; `None`: logind knows nothing of it (not logged in, not lingering).
     pub user: Option<LogindUser>,
     /// `KillUserProcesses` of logind.conf, as logind applies it.
