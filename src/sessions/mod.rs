@@ -1,1 +1,3 @@
 //! Sessions: who keeps them, and who may reap them.
+
+pub mod rows;
