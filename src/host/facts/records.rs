@@ -1,0 +1,114 @@
+//! What the files of a home, and those beside it, say of the process that serves it. Plain data: each
+//! record carries the judgement of whether its process still lives, made once for all commands.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Fact;
+use crate::host::liveness::{BootMark, Liveness};
+
+/// A file that may be there: `Known(None)` is "not there", never "not readable".
+pub type Recorded<T> = Fact<Option<T>>;
+
+/// What the files of one home say of who serves it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HomeRecords {
+    /// The home.
+    pub path: PathBuf,
+    /// Its profile: `default` for the root's own.
+    pub profile: String,
+    /// Whether it is a directory.
+    pub exists: Fact<bool>,
+    /// Its owner's uid.
+    pub owner: Option<u32>,
+    /// `gateway.pid` of Hermes Agent.
+    pub gateway_pid: Recorded<OwnerRecord>,
+    /// The same record inside `gateway.lock`.
+    pub gateway_lock: Recorded<OwnerRecord>,
+    /// Whether somebody holds `gateway.lock`.
+    pub gateway_lock_held: LockHeld,
+    /// `gateway_state.json` of Hermes Agent.
+    pub gateway_state: Recorded<GatewayState>,
+    /// `run/serve.json` of our serve.
+    pub serve: Recorded<OwnerRecord>,
+    /// Starts of the gateway, in seconds since 1970, oldest first (`gateway-starts.log`).
+    pub gateway_starts: Vec<f64>,
+    /// The file of this home that was written last, by its own time.
+    pub newest_file: Option<NewestFile>,
+}
+
+/// A record by which a process names itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnerRecord {
+    /// Its pid.
+    pub pid: u32,
+    /// Its start, in clock ticks since boot.
+    #[serde(default)]
+    pub start_ticks: Option<u64>,
+    /// Its start, in seconds since 1970.
+    #[serde(default)]
+    pub started_at: Option<f64>,
+    /// The boot that it belongs to.
+    #[serde(default)]
+    pub boot: Option<BootMark>,
+    /// The home that it names.
+    #[serde(default)]
+    pub home: Option<PathBuf>,
+    /// The version that it names.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// Whether that process lives.
+    pub liveness: Liveness,
+}
+
+/// `gateway_state.json`: what the gateway said of itself last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GatewayState {
+    /// Who wrote it.
+    pub owner: OwnerRecord,
+    /// `gateway_state`: starting, running, degraded, draining, stopped, …
+    pub state: Option<String>,
+    /// `exit_reason`.
+    pub exit_reason: Option<String>,
+    /// The profiles that it serves beside its own.
+    pub served_profiles: Vec<String>,
+    /// When it was written, in seconds since 1970.
+    pub updated_at: Option<f64>,
+}
+
+/// `host-<role>.json`: one process of a role for each account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostRecord {
+    /// gateway, serve or desktop-serve.
+    pub role: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Who wrote it.
+    pub owner: OwnerRecord,
+    /// The profiles that it serves.
+    pub profiles: Vec<String>,
+}
+
+/// Whether somebody holds a lock, by evidence that takes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LockHeld {
+    /// This process holds it.
+    By(u32),
+    /// It is held; the process that took it has ended, and left it to a child.
+    Inherited(u32),
+    /// Nobody does, or there is no such file.
+    Free,
+    /// It cannot be told.
+    CannotTell(String),
+}
+
+/// The file of a home that was written last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NewestFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// When, in seconds since 1970.
+    pub modified_at: f64,
+}
