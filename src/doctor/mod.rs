@@ -4,3 +4,4 @@ pub mod catalog;
 pub mod check;
 pub mod evidence;
 pub mod finding;
+pub mod gather;
