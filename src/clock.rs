@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use rustix::time::{ClockId, clock_gettime};
 
 /// One look at all three clocks.
@@ -108,9 +109,37 @@ impl Clock for ManualClock {
     }
 }
 
+/// An instant as the stores write it: ISO 8601 with a numeric offset, microseconds only where there
+/// are some.
+#[must_use]
+pub fn iso(instant: Timestamp, zone: &TimeZone) -> String {
+    let form = if instant.subsec_microsecond() == 0 {
+        "%Y-%m-%dT%H:%M:%S%:z"
+    } else {
+        "%Y-%m-%dT%H:%M:%S.%6f%:z"
+    };
+    instant
+        .to_zoned_datetime(zone.clone())
+        .strftime(form)
+        .to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn instants_are_written_as_the_stores_have_them() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let whole: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
+        assert_eq!(iso(whole, &zone), "2026-06-17T12:00:00+02:00");
+        assert_eq!(iso(whole, &TimeZone::UTC), "2026-06-17T10:00:00+00:00");
+        let fine: Timestamp = "2026-06-17T10:00:00.0012345Z".parse().unwrap();
+        assert_eq!(
+            iso(fine, &TimeZone::UTC),
+            "2026-06-17T10:00:00.001234+00:00"
+        );
+    }
 
     #[test]
     fn suspend_stops_monotonic_time_only() {

@@ -6,6 +6,8 @@
 //! ExecutionFacts, Cause        what is only ours: how an attempt was launched and why it ended
 //! facts::SCHEMA, facts::PRUNE  the table of it, beside the other program's in the same store
 //! rows::*                      the readers; `Connection` from `db::Snapshot::read`
+//! Ledger                       the store open for writing: claim, offer, adopt, finish
+//! Slot, Outcome                what became of every slot, in a table of ours
 //! rows::kanban                 whether the Kanban store can be read, and what is in it
 //! ```
 //!
@@ -14,8 +16,15 @@
 pub mod execution;
 pub mod facts;
 pub mod incident;
+mod incidents;
 pub mod rows;
+pub mod schema;
+pub mod signature;
+pub mod slot;
+pub mod store;
 
 pub use execution::{Execution, Status};
 pub use facts::{Cause, ExecutionFacts};
 pub use incident::{Incident, IncidentState};
+pub use slot::{Outcome, Slot};
+pub use store::{Claim, Claimed, End, Ledger, Owner};

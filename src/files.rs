@@ -1,0 +1,174 @@
+//! The window on files that are written: never in place. A temporary file in the same directory,
+//! fsync, rename, fsync of the directory; owner and mode of what was there are kept. And flock, which
+//! Python's `fcntl.flock` honours and the reverse.
+
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Gid, Uid, fchown};
+
+use crate::error::{Error, Result};
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Replace<'a> {
+    /// Start of the temporary file's name, as in `.jobs_`.
+    pub prefix: &'a str,
+    /// Mode of a file that is new.
+    pub mode: u32,
+    /// Wait until it is on the disk. Markers that are written every minute do without.
+    pub durable: bool,
+}
+
+impl Replace<'_> {
+    /// Replaces the file's content at once: a reader sees the old or the new, and a failure leaves the
+    /// old one as it was. A link is followed, so that what it leads to is replaced.
+    ///
+    /// # Errors
+    /// The error names the file; nothing was changed.
+    pub fn write(self, path: &Path, content: &[u8]) -> Result<()> {
+        let failed = |error| Error::io(format!("failed to write {}", path.display()), error);
+        self.replace(path, content).map_err(failed)
+    }
+
+    fn replace(self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let target = resolve(path)?;
+        let directory = target.parent().unwrap_or(Path::new("/"));
+        let before = match fs_err::metadata(&target) {
+            Ok(before) => Some(before),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let mode = before
+            .as_ref()
+            .map_or(self.mode, |before| before.mode() & 0o7777);
+        let mut file = tempfile::Builder::new()
+            .prefix(self.prefix)
+            .suffix(".tmp")
+            .permissions(Permissions::from_mode(0o600))
+            .tempfile_in(directory)?;
+        file.write_all(content)?;
+        keep_owner(file.as_file(), before.as_ref(), directory)?;
+        file.as_file()
+            .set_permissions(Permissions::from_mode(mode))?;
+        if self.durable {
+            file.as_file().sync_all()?;
+        }
+        file.persist(&target).map_err(|error| error.error)?;
+        if self.durable {
+            File::open(directory)?.sync_all()?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the file really is; a name that does not exist yet is where it says.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    match fs_err::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => fs_err::canonicalize(path),
+        _ => Ok(path.to_path_buf()),
+    }
+}
+
+/// A root process leaves files to whom they belonged, or to the owner of the directory.
+fn keep_owner(file: &File, before: Option<&std::fs::Metadata>, directory: &Path) -> io::Result<()> {
+    let (uid, gid) = match before {
+        Some(before) => (before.uid(), before.gid()),
+        None => {
+            let directory = fs_err::metadata(directory)?;
+            (directory.uid(), directory.gid())
+        }
+    };
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) == (uid, gid) {
+        return Ok(());
+    }
+    let changed = fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
+    match changed {
+        Ok(()) => Ok(()),
+        // Not root: the file is ours now, as it is with any program that replaces files.
+        Err(rustix::io::Errno::PERM) if own.uid() != 0 => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A lock that is held until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Tries to take an flock on a file, which is made if it is not there, and never cut or removed.
+/// `None`: somebody holds it.
+///
+/// # Errors
+/// When the file cannot be opened or locked for another reason, descriptors running out among them.
+pub fn try_lock(path: &Path) -> Result<Option<Lock>> {
+    let failed = |error| Error::io(format!("failed to lock {}", path.display()), error);
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true).mode(0o600);
+    let file = options.open(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: Replace<'static> = Replace {
+        prefix: ".t_",
+        mode: 0o640,
+        durable: true,
+    };
+
+    #[test]
+    fn mode_is_kept_and_a_new_file_gets_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("f");
+        PLAN.write(&path, b"one").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
+        std::fs::set_permissions(&path, Permissions::from_mode(0o604)).unwrap();
+        PLAN.write(&path, b"two").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o604);
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(
+            std::fs::read_dir(directory.path()).unwrap().count(),
+            1,
+            "nothing is left over"
+        );
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let (real, link) = (directory.path().join("real"), directory.path().join("link"));
+        std::fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        PLAN.write(&link, b"new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&real).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_an_error_that_names_the_file() {
+        let error = PLAN.write(Path::new("/nonexistent/f"), b"x").unwrap_err();
+        assert!(error.message().contains("/nonexistent/f"), "{error}");
+    }
+
+    #[test]
+    fn a_lock_is_held_by_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(".tick.lock");
+        let held = try_lock(&path).unwrap();
+        assert!(held.is_some());
+        assert!(try_lock(&path).unwrap().is_none());
+        drop(held);
+        assert!(try_lock(&path).unwrap().is_some());
+    }
+}

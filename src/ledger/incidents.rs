@@ -1,0 +1,114 @@
+//! Incidents, for writing: a failure that repeats is one incident, a good run resolves it.
+
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::signature::{failure_type, incident_id, signature};
+use super::store::Ledger;
+use crate::clock::iso;
+use crate::error::Result;
+
+/// Longest error that an incident keeps, in characters.
+const KEPT: usize = 500;
+
+impl Ledger {
+    /// Records a failure: a new incident, or another sighting of one. One that was closed or resolved
+    /// is open again. Returns its id. The error must be redacted already.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_failure(
+        &self,
+        job_id: &str,
+        error: &str,
+        output_file: Option<&str>,
+        now: Timestamp,
+    ) -> Result<String> {
+        let signature = signature(job_id, error);
+        let id = incident_id(job_id, &signature);
+        let kept: String = error.chars().take(KEPT).collect();
+        let at = iso(now, self.zone());
+        self.change(
+            "INSERT INTO cron_incidents (id, job_id, error_sig, state, failure_type, first_seen_at,
+             last_seen_at, error, output_file) VALUES (?1, ?2, ?3, 'detected', ?4, ?5, ?5, ?6, ?7)
+             ON CONFLICT (id) DO UPDATE SET last_seen_at = ?5, error = ?6, output_file = ?7,
+             first_seen_at = CASE WHEN state IN ('resolved','closed') THEN ?5 ELSE first_seen_at END,
+             acked_at = CASE WHEN state IN ('resolved','closed') THEN NULL ELSE acked_at END,
+             closed_at = NULL,
+             state = CASE WHEN state IN ('resolved','closed') THEN 'detected' ELSE state END",
+            params![id, job_id, signature, failure_type(error), at, kept, output_file],
+        )?;
+        Ok(id)
+    }
+
+    /// A good run resolves the open incidents of its job. Returns whether there were any.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn resolve_incidents(&self, job_id: &str, now: Timestamp) -> Result<bool> {
+        let at = iso(now, self.zone());
+        let open = self.read(|connection| {
+            connection.query_row(
+                "SELECT count(*) FROM cron_incidents WHERE job_id = ?1 AND state IN ('detected','alerted')",
+                [job_id],
+                |row| row.get::<_, i64>(0),
+            )
+        })?;
+        if open > 0 {
+            self.change(
+                "UPDATE cron_incidents SET state = 'resolved', closed_at = ?2
+                 WHERE job_id = ?1 AND state IN ('detected','alerted')",
+                params![job_id, at],
+            )?;
+        }
+        Ok(open > 0)
+    }
+
+    /// Marks an incident as seen by a person. Returns whether there is such an open one.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn acknowledge(&self, incident: &str, now: Timestamp) -> Result<bool> {
+        self.change(
+            "UPDATE cron_incidents SET acked_at = ?2
+             WHERE id = ?1 AND state IN ('detected','alerted')",
+            params![incident, iso(now, self.zone())],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::tz::TimeZone;
+
+    use super::*;
+    use crate::ledger::{IncidentState, rows};
+
+    #[test]
+    fn a_repeated_failure_is_one_incident_until_a_good_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&directory.path().join("e.db"), TimeZone::UTC).unwrap();
+        let now: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
+        let first = ledger
+            .record_failure("job1", "Script exited with code 3", None, now)
+            .unwrap();
+        let second = ledger
+            .record_failure("job1", "Script exited with code 3", None, now)
+            .unwrap();
+        assert_eq!(first, second);
+        assert!(ledger.acknowledge(&first, now).unwrap());
+        assert!(ledger.resolve_incidents("job1", now).unwrap());
+        assert!(!ledger.resolve_incidents("job1", now).unwrap());
+        assert!(!ledger.acknowledge(&first, now).unwrap(), "it is over");
+        ledger
+            .record_failure("job1", "Script exited with code 3", None, now)
+            .unwrap();
+        let incidents = ledger.read(|c| rows::incidents(c, 10)).unwrap().unwrap();
+        assert_eq!(incidents.len(), 1);
+        assert_eq!(
+            incidents[0].state,
+            IncidentState::from("detected".to_owned())
+        );
+        assert_eq!(incidents[0].acked_at, None);
+    }
+}

@@ -1,0 +1,63 @@
+//! What becomes of a slot: an instant that a job's schedule names. Every slot has one outcome; nothing
+//! is dropped in silence.
+
+use serde::{Deserialize, Serialize};
+
+/// What became of a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// An attempt was made of it; its row tells the rest.
+    Run,
+    /// An attempt is under way.
+    Running,
+    /// It was passed over on purpose: policy, a pause, a run still going on.
+    Skipped,
+    /// Nobody was there to run it.
+    Missed,
+    /// It must not run: the job needs what we do not do, or isolation that the operator asked for.
+    Refused,
+}
+
+impl Outcome {
+    /// The word in the store.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Running => "running",
+            Self::Skipped => "skipped",
+            Self::Missed => "missed",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// The outcome of a word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        [
+            Self::Run,
+            Self::Running,
+            Self::Skipped,
+            Self::Missed,
+            Self::Refused,
+        ]
+        .into_iter()
+        .find(|outcome| outcome.word() == word)
+    }
+}
+
+/// One row of `cron_slots`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slot {
+    /// The job.
+    pub job_id: String,
+    /// The instant, ISO in UTC.
+    pub scheduled_at: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why, where it did not run.
+    pub reason: Option<String>,
+    /// The attempt, where there is one.
+    pub execution_id: Option<String>,
+}

@@ -1,0 +1,458 @@
+//! The ledger, for writing. Each method is one short transaction; each transition says in its WHERE
+//! whose row it is, so that of two that try only one succeeds, and an end is written once.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::facts::{Cause, ExecutionFacts, PRUNE};
+use super::schema;
+use super::slot::{Outcome, Slot};
+use crate::clock::iso;
+use crate::db;
+use crate::error::{Error, Kind, Result};
+
+/// How many ended rows are kept, the newest ones: as many as Hermes Agent keeps.
+pub const KEPT: u32 = 1000;
+/// How long our record of slots reaches back.
+pub const SLOTS_KEPT_DAYS: i64 = 90;
+
+/// Who owns a row: a process, not a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// 32 hex digits that this process keeps for its life.
+    pub process_id: String,
+    /// Its pid.
+    pub pid: u32,
+    /// When it started, in clock ticks since boot.
+    pub start_ticks: Option<u64>,
+}
+
+/// A new attempt.
+#[derive(Debug, Clone)]
+pub struct Claim<'a> {
+    /// 32 hex digits.
+    pub id: &'a str,
+    /// The job.
+    pub job_id: &'a str,
+    /// `builtin` from the ticker, `direct` from a person.
+    pub source: &'a str,
+    /// The slot; none for a run that is no slot's.
+    pub slot: Option<Timestamp>,
+}
+
+/// What came of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claimed {
+    /// The row is ours.
+    Ours,
+    /// The slot has an attempt already.
+    SlotTaken {
+        /// That attempt.
+        execution_id: String,
+        /// Where it stands.
+        status: String,
+    },
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy)]
+pub struct End<'a> {
+    /// It did what was asked.
+    pub ok: bool,
+    /// What went wrong.
+    pub error: Option<&'a str>,
+    /// What became of its message.
+    pub delivery: Option<&'a str>,
+}
+
+/// The store of executions, open for writing.
+#[derive(Debug)]
+pub struct Ledger {
+    connection: Connection,
+    zone: TimeZone,
+}
+
+impl Ledger {
+    /// Opens the store, and makes it or what it lacks. Times are written in this zone.
+    ///
+    /// # Errors
+    /// When it cannot be opened, is no database, or stayed locked past [`db::BUSY`].
+    pub fn open(path: &Path, zone: TimeZone) -> Result<Self> {
+        let connection = db::connect_or_create(path).map_err(|damage| {
+            Error::new(
+                Kind::Io,
+                format!("failed to open the ledger {}", path.display()),
+            )
+            .with_source(damage)
+            .with_hint("hermes cron doctor --only stores says what is wrong with it")
+        })?;
+        let ledger = Self { connection, zone };
+        ledger
+            .connection
+            .execute_batch(&schema::statements())
+            .map_err(|error| failed("prepare", error))?;
+        Ok(ledger)
+    }
+
+    /// Reads with one of the readers of `rows`.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        read(&self.connection).map_err(|error| failed("read", error))
+    }
+
+    /// Takes a slot, or records the start of a manual run: a new row, `claimed`. Of any number of
+    /// schedulers on the home one gets the slot; the others are told who has it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn claim(&mut self, claim: &Claim<'_>, owner: &Owner, now: Timestamp) -> Result<Claimed> {
+        let slot = claim.slot.map(utc);
+        let at = iso(now, &self.zone);
+        let transaction =
+            db::immediate(&mut self.connection).map_err(|error| failed("claim", error))?;
+        let taken: Option<(String, String)> = transaction
+            .query_row(
+                "SELECT id, status FROM executions
+                 WHERE job_id = ?1 AND scheduled_instant = ?2 ORDER BY claimed_at DESC LIMIT 1",
+                params![claim.job_id, slot],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()
+            .map_err(|error| failed("claim", error))?;
+        if let Some((execution_id, status)) = taken {
+            return Ok(Claimed::SlotTaken {
+                execution_id,
+                status,
+            });
+        }
+        let insert = "INSERT INTO executions
+            (id, job_id, source, process_id, pid, process_started_at, status, claimed_at, scheduled_instant)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'claimed', ?7, ?8)";
+        let (pid, start) = (
+            owner.pid,
+            owner
+                .start_ticks
+                .and_then(|ticks| i64::try_from(ticks).ok()),
+        );
+        let row = params![
+            claim.id,
+            claim.job_id,
+            claim.source,
+            owner.process_id,
+            pid,
+            start,
+            at,
+            slot
+        ];
+        transaction
+            .execute(insert, row)
+            .map_err(|error| failed("claim", error))?;
+        if let Some(slot) = slot {
+            let record =
+                "INSERT INTO cron_slots (job_id, scheduled_at, outcome, execution_id, recorded_at)
+                 VALUES (?1, ?2, 'running', ?3, ?4)
+                 ON CONFLICT (job_id, scheduled_at) DO UPDATE SET
+                 outcome = 'running', reason = NULL, execution_id = ?3, recorded_at = ?4";
+            transaction
+                .execute(record, params![claim.job_id, slot, claim.id, at])
+                .map_err(|error| failed("claim", error))?;
+        }
+        transaction
+            .commit()
+            .map_err(|error| failed("claim", error))?;
+        Ok(Claimed::Ours)
+    }
+
+    /// Offers a claimed row to a worker, from now on.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn offer(&self, id: &str, owner: &Owner, now: Timestamp) -> Result<bool> {
+        self.change(
+            "UPDATE executions SET handoff_pending = 1, handoff_started_at = ?2
+             WHERE id = ?1 AND status = 'claimed' AND process_id = ?3 AND pid = ?4",
+            params![id, epoch(now), owner.process_id, owner.pid],
+        )
+    }
+
+    /// Adopts an offered row: the one conditional update whose winner may run side effects.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn adopt(&self, id: &str, worker: &Owner, now: Timestamp) -> Result<bool> {
+        let start = worker
+            .start_ticks
+            .and_then(|ticks| i64::try_from(ticks).ok());
+        let at = iso(now, &self.zone);
+        self.change(
+            "UPDATE executions SET status = 'running', handoff_pending = 0, process_id = ?2, pid = ?3,
+             process_started_at = ?4, started_at = ?5, progress_at = ?5
+             WHERE id = ?1 AND status = 'claimed' AND handoff_pending = 1",
+            params![id, worker.process_id, worker.pid, start, at],
+        )
+    }
+
+    /// Starts a claimed row in the process that claimed it, without a worker.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn start(&self, id: &str, owner: &Owner, now: Timestamp) -> Result<bool> {
+        let at = iso(now, &self.zone);
+        self.change(
+            "UPDATE executions SET status = 'running', handoff_pending = 0, started_at = ?2, progress_at = ?2
+             WHERE id = ?1 AND status = 'claimed' AND process_id = ?3 AND pid = ?4",
+            params![id, at, owner.process_id, owner.pid],
+        )
+    }
+
+    /// Stamps progress, whatever kind of run it is.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn progress(&self, id: &str, owner: &Owner, now: Timestamp) -> Result<bool> {
+        self.change(
+            "UPDATE executions SET progress_at = ?2
+             WHERE id = ?1 AND status = 'running' AND process_id = ?3 AND pid = ?4",
+            params![id, iso(now, &self.zone), owner.process_id, owner.pid],
+        )
+    }
+
+    /// Ends our own row.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn finish(
+        &mut self,
+        id: &str,
+        owner: &Owner,
+        end: End<'_>,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let status = if end.ok { "completed" } else { "failed" };
+        let at = iso(now, &self.zone);
+        let sql =
+            "UPDATE executions SET status = ?2, handoff_pending = 0, finished_at = ?3, error = ?4,
+             delivery_outcome = ?5 WHERE id = ?1 AND status IN ('claimed', 'running')
+             AND process_id = ?6 AND pid = ?7";
+        let row = params![
+            id,
+            status,
+            at,
+            end.error,
+            end.delivery,
+            owner.process_id,
+            owner.pid
+        ];
+        self.end(id, sql, row, &at)
+    }
+
+    /// Ends the row of an owner that is proved dead: `unknown`, with the cause beside it. The row must
+    /// still be that owner's.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn finish_dead(
+        &mut self,
+        id: &str,
+        dead: &Owner,
+        (cause, detail): (&Cause, &str),
+        now: Timestamp,
+    ) -> Result<bool> {
+        let at = iso(now, &self.zone);
+        let sql = "UPDATE executions SET status = 'unknown', handoff_pending = 0, finished_at = ?2,
+             error = ?3 WHERE id = ?1 AND status IN ('claimed', 'running')
+             AND process_id = ?4 AND pid = ?5";
+        let ended = self.end(
+            id,
+            sql,
+            params![id, at, detail, dead.process_id, dead.pid],
+            &at,
+        )?;
+        if ended {
+            self.record_cause(id, cause, detail, now)?;
+        }
+        Ok(ended)
+    }
+
+    /// Writes an end, closes its slot and keeps the table within its bounds, in one transaction.
+    fn end(&mut self, id: &str, sql: &str, row: impl rusqlite::Params, at: &str) -> Result<bool> {
+        let attempt = |connection: &mut Connection| -> rusqlite::Result<bool> {
+            let transaction = db::immediate(connection)?;
+            let ended = transaction.execute(sql, row)? == 1;
+            if ended {
+                transaction.execute(
+                    "UPDATE cron_slots SET outcome = 'run', recorded_at = ?2 WHERE execution_id = ?1",
+                    params![id, at],
+                )?;
+                transaction.execute(
+                    "DELETE FROM executions WHERE status IN ('completed','failed','unknown') AND id NOT IN
+                     (SELECT id FROM executions WHERE status IN ('completed','failed','unknown')
+                      ORDER BY julianday(finished_at) DESC LIMIT ?1)",
+                    params![KEPT],
+                )?;
+                transaction.execute(PRUNE, [])?;
+            }
+            transaction.commit()?;
+            Ok(ended)
+        };
+        attempt(&mut self.connection).map_err(|error| failed("end an execution in", error))
+    }
+
+    /// Records how an attempt is run; a later record of the same attempt replaces it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_facts(&self, facts: &ExecutionFacts, now: Timestamp) -> Result<()> {
+        self.change(
+            "INSERT INTO execution_facts (execution_id, mode, manager, unit, mechanism, properties,
+             boot_id, pid1_start, worker_pid, worker_start, pgid, recorded_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+             ON CONFLICT (execution_id) DO UPDATE SET mode = ?2, manager = ?3, unit = ?4,
+             mechanism = ?5, properties = ?6, boot_id = ?7, pid1_start = ?8, worker_pid = ?9,
+             worker_start = ?10, pgid = ?11",
+            params![
+                facts.execution_id,
+                facts.mode,
+                facts.manager,
+                facts.unit,
+                facts.mechanism,
+                facts.properties,
+                facts.boot_id,
+                facts.pid1_start,
+                facts.worker_pid,
+                facts.worker_start,
+                facts.pgid,
+                iso(now, &self.zone),
+            ],
+        )
+        .map(drop)
+    }
+
+    /// Records why an attempt ended. The first cause stays: who was there knows best.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_cause(
+        &self,
+        id: &str,
+        cause: &Cause,
+        detail: &str,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.change(
+            "INSERT INTO execution_facts (execution_id, mode, cause, detail, recorded_at, ended_at)
+             VALUES (?1, 'unknown', ?2, ?3, ?4, ?4)
+             ON CONFLICT (execution_id) DO UPDATE SET cause = ?2, detail = ?3, ended_at = ?4
+             WHERE cause IS NULL",
+            params![id, cause.word(), detail, iso(now, &self.zone)],
+        )
+    }
+
+    /// Records a slot that did not become an attempt. A slot that has an attempt keeps it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_slots(&mut self, slots: &[Slot], now: Timestamp) -> Result<()> {
+        let at = iso(now, &self.zone);
+        let oldest = now.checked_sub(jiff::SignedDuration::from_hours(24 * SLOTS_KEPT_DAYS));
+        let oldest = oldest
+            .map(|oldest| iso(oldest, &self.zone))
+            .unwrap_or_default();
+        let attempt = |connection: &mut Connection| -> rusqlite::Result<()> {
+            let transaction = db::immediate(connection)?;
+            {
+                let mut insert = transaction.prepare_cached(
+                    "INSERT INTO cron_slots (job_id, scheduled_at, outcome, reason, execution_id, recorded_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (job_id, scheduled_at) DO UPDATE SET
+                     outcome = ?3, reason = ?4, recorded_at = ?6 WHERE execution_id IS NULL",
+                )?;
+                for slot in slots {
+                    insert.execute(params![
+                        slot.job_id,
+                        slot.scheduled_at,
+                        slot.outcome.word(),
+                        slot.reason,
+                        slot.execution_id,
+                        at
+                    ])?;
+                }
+            }
+            transaction.execute(
+                "DELETE FROM cron_slots WHERE recorded_at < ?1 AND outcome <> 'running'",
+                [oldest],
+            )?;
+            transaction.commit()
+        };
+        attempt(&mut self.connection).map_err(|error| failed("record slots in", error))
+    }
+
+    /// What became of a job's slots, the newest first.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn slots_of(&self, job_id: &str, most: u32) -> Result<Vec<Slot>> {
+        let read = |connection: &Connection| -> rusqlite::Result<Vec<Slot>> {
+            let mut select = connection.prepare_cached(
+                "SELECT job_id, scheduled_at, outcome, reason, execution_id FROM cron_slots
+                 WHERE job_id = ?1 ORDER BY scheduled_at DESC LIMIT ?2",
+            )?;
+            let rows = select.query_map(params![job_id, most], |row| {
+                let word: String = row.get(2)?;
+                Ok(Slot {
+                    job_id: row.get(0)?,
+                    scheduled_at: row.get(1)?,
+                    outcome: Outcome::from_word(&word).unwrap_or(Outcome::Skipped),
+                    reason: row.get(3)?,
+                    execution_id: row.get(4)?,
+                })
+            })?;
+            rows.collect()
+        };
+        self.read(read)
+    }
+
+    pub(super) fn change(&self, sql: &str, row: impl rusqlite::Params) -> Result<bool> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(row))
+            .map(|changed| changed == 1)
+            .map_err(|error| failed("write", error))
+    }
+
+    /// The zone that times are written in.
+    #[must_use]
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+}
+
+/// The slot's instant as the store has it: ISO in UTC.
+#[must_use]
+pub fn utc(instant: Timestamp) -> String {
+    iso(instant, &TimeZone::UTC)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "microseconds of this century fit a float"
+)]
+fn epoch(now: Timestamp) -> f64 {
+    now.as_microsecond() as f64 / 1e6
+}
+
+fn failed(what: &str, error: rusqlite::Error) -> Error {
+    let busy = matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+    );
+    let kind = if busy { Kind::Busy } else { Kind::Io };
+    Error::new(kind, format!("failed to {what} the ledger")).with_source(error)
+}
+
+#[cfg(test)]
+mod tests;

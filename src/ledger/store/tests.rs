@@ -1,0 +1,163 @@
+use super::*;
+use crate::ledger::rows;
+
+fn owner(pid: u32) -> Owner {
+    Owner {
+        process_id: format!("{pid:032x}"),
+        pid,
+        start_ticks: Some(77),
+    }
+}
+
+fn now() -> Timestamp {
+    "2026-06-17T10:00:00Z".parse().unwrap()
+}
+
+fn ledger(directory: &tempfile::TempDir) -> Ledger {
+    Ledger::open(&directory.path().join("executions.db"), TimeZone::UTC).unwrap()
+}
+
+fn claim(id: &str, slot: Option<Timestamp>) -> Claim<'_> {
+    Claim {
+        id,
+        job_id: "job1",
+        source: "builtin",
+        slot,
+    }
+}
+
+#[test]
+fn a_slot_is_claimed_once_across_connections() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut first, mut second) = (ledger(&directory), ledger(&directory));
+    let slot = Some(now());
+    assert_eq!(
+        first.claim(&claim("a", slot), &owner(1), now()).unwrap(),
+        Claimed::Ours
+    );
+    let taken = second.claim(&claim("b", slot), &owner(2), now()).unwrap();
+    assert_eq!(
+        taken,
+        Claimed::SlotTaken {
+            execution_id: "a".into(),
+            status: "claimed".into()
+        }
+    );
+    // A run that is no slot's never collides.
+    for id in ["m1", "m2"] {
+        assert_eq!(
+            second.claim(&claim(id, None), &owner(2), now()).unwrap(),
+            Claimed::Ours
+        );
+    }
+}
+
+#[test]
+fn one_worker_adopts_and_only_it_ends_the_row() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(&directory);
+    let (serve, worker, other) = (owner(1), owner(2), owner(3));
+    ledger
+        .claim(&claim("a", Some(now())), &serve, now())
+        .unwrap();
+    assert!(
+        !ledger.adopt("a", &worker, now()).unwrap(),
+        "not offered yet"
+    );
+    assert!(ledger.offer("a", &serve, now()).unwrap());
+    assert!(ledger.adopt("a", &worker, now()).unwrap());
+    assert!(
+        !ledger.adopt("a", &other, now()).unwrap(),
+        "adopted already"
+    );
+    let end = End {
+        ok: true,
+        error: None,
+        delivery: None,
+    };
+    assert!(
+        !ledger.finish("a", &serve, end, now()).unwrap(),
+        "no longer serve's"
+    );
+    assert!(ledger.finish("a", &worker, end, now()).unwrap());
+    assert!(
+        !ledger.finish("a", &worker, end, now()).unwrap(),
+        "an end is written once"
+    );
+    let row = ledger
+        .read(|c| rows::execution_by_id(c, "a"))
+        .unwrap()
+        .unwrap();
+    assert_eq!(row.status, crate::ledger::Status::Completed);
+    assert_eq!(ledger.slots_of("job1", 5).unwrap()[0].outcome, Outcome::Run);
+}
+
+#[test]
+fn the_first_cause_of_an_end_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(&directory);
+    ledger.claim(&claim("a", None), &owner(1), now()).unwrap();
+    assert!(
+        ledger
+            .record_cause("a", &Cause::Oom, "killed at its limit", now())
+            .unwrap()
+    );
+    let why = (&Cause::CannotTell, "gone");
+    assert!(ledger.finish_dead("a", &owner(1), why, now()).unwrap());
+    let facts = ledger.read(|c| rows::facts(c, 10)).unwrap().unwrap();
+    assert_eq!(facts[0].cause, Some(Cause::Oom));
+}
+
+#[test]
+fn a_slot_that_ran_is_never_marked_missed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(&directory);
+    ledger
+        .claim(&claim("a", Some(now())), &owner(1), now())
+        .unwrap();
+    let missed = |at: Timestamp| Slot {
+        job_id: "job1".into(),
+        scheduled_at: utc(at),
+        outcome: Outcome::Missed,
+        reason: Some("nobody was there".into()),
+        execution_id: None,
+    };
+    let earlier = now() - jiff::SignedDuration::from_hours(1);
+    ledger
+        .record_slots(&[missed(now()), missed(earlier)], now())
+        .unwrap();
+    let slots = ledger.slots_of("job1", 5).unwrap();
+    assert_eq!(slots[0].outcome, Outcome::Running);
+    assert_eq!(slots[1].outcome, Outcome::Missed);
+}
+
+#[test]
+fn ended_rows_are_kept_within_bounds() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(&directory);
+    let end = End {
+        ok: false,
+        error: Some("no"),
+        delivery: None,
+    };
+    for number in 0..KEPT + 5 {
+        let id = format!("{number:04}");
+        let at = now() + jiff::SignedDuration::from_secs(number.into());
+        ledger.claim(&claim(&id, None), &owner(1), at).unwrap();
+        ledger.finish(&id, &owner(1), end, at).unwrap();
+    }
+    let reach = ledger.read(rows::reach).unwrap().unwrap();
+    assert_eq!(reach.rows, i64::from(KEPT));
+    assert!(
+        ledger
+            .read(|c| rows::execution_by_id(c, "0004"))
+            .unwrap()
+            .is_none()
+    );
+    assert!(
+        ledger
+            .read(|c| rows::execution_by_id(c, "0005"))
+            .unwrap()
+            .is_some()
+    );
+}
