@@ -1,3 +1,4 @@
 //! The window on child processes: the one place that starts, waits for and kills them.
 
+pub mod own_self;
 pub mod run;

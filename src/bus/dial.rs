@@ -173,7 +173,7 @@ fn knock(path: &Path, owner: u32) -> Result<(UnixStream, Peer), Failure> {
     let socket =
         socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(from_errno)?;
     connect(&socket, &address).map_err(from_errno)?;
-    adopt(socket, owner).map_err(|error| from_io(&error))?
+    adopt(socket, owner).map_err(|error| failure_of(&error))?
 }
 
 fn adopt(socket: OwnedFd, owner: u32) -> io::Result<Result<(UnixStream, Peer), Failure>> {
@@ -199,20 +199,20 @@ async fn authenticate(mut stream: UnixStream) -> Result<(UnixStream, Admission),
     stream
         .write_all(&opening)
         .await
-        .map_err(|error| from_io(&error))?;
+        .map_err(|error| failure_of(&error))?;
     let mut buffer = [0; 512];
     loop {
         let count = match stream.read(&mut buffer).await {
             Ok(0) => return Err(sasl.hung_up()),
             Ok(count) => count,
-            Err(error) => return Err(from_io(&error)),
+            Err(error) => return Err(failure_of(&error)),
         };
         let mut step = sasl.feed(buffer.get(..count).unwrap_or_default());
         while let Step::Send(bytes) = step {
             stream
                 .write_all(bytes)
                 .await
-                .map_err(|error| from_io(&error))?;
+                .map_err(|error| failure_of(&error))?;
             // The next answer may have come along with this one.
             step = sasl.feed(&[]);
         }
@@ -303,11 +303,11 @@ async fn property(client: &Client, name: &str) -> Result<String, CallError> {
 }
 
 fn from_errno(errno: Errno) -> Failure {
-    from_io(&io::Error::from(errno))
+    failure_of(&io::Error::from(errno))
 }
 
 /// The name of a system error at a socket.
-pub(crate) fn from_io(error: &io::Error) -> Failure {
+pub fn failure_of(error: &io::Error) -> Failure {
     let errno = error.raw_os_error();
     let kind = match errno.map(Errno::from_raw_os_error) {
         Some(Errno::NOENT) => FailureKind::Absent,

@@ -25,6 +25,7 @@ pub(crate) const GUID: &str = "0123456789abcdef0123456789abcdef";
 /// A directory with a socket in it; the listener's task ends with it.
 pub(crate) struct Fake {
     folder: tempfile::TempDir,
+    path: PathBuf,
     task: JoinHandle<()>,
 }
 
@@ -36,7 +37,11 @@ impl Drop for Fake {
 
 impl Fake {
     pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().join("bus")
+        self.path.clone()
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Says `words` to whoever connects, then hangs up or stays.
@@ -57,19 +62,37 @@ impl Fake {
         Self::serving(move |stream| converse(stream, answer.clone()))
     }
 
+    /// The same, at a path of its own inside a folder.
+    pub(crate) fn answering_at<F>(folder: tempfile::TempDir, name: &str, answer: F) -> Self
+    where
+        F: FnMut(&Message) -> Vec<Message> + Clone + Send + 'static,
+    {
+        Self::serving_at(folder, name, move |stream| converse(stream, answer.clone()))
+    }
+
     pub(crate) fn serving<F, W>(serve: F) -> Self
     where
         F: Fn(UnixStream) -> W + Send + 'static,
         W: Future<Output = ()> + Send + 'static,
     {
-        let folder = tempfile::tempdir().unwrap();
-        let listener = UnixListener::bind(folder.path().join("bus")).unwrap();
+        Self::serving_at(tempfile::tempdir().unwrap(), "bus", serve)
+    }
+
+    /// The same, at a path of its own inside a folder.
+    pub(crate) fn serving_at<F, W>(folder: tempfile::TempDir, name: &str, serve: F) -> Self
+    where
+        F: Fn(UnixStream) -> W + Send + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let path = folder.path().join(name);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        let listener = UnixListener::bind(&path).unwrap();
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(serve(stream));
             }
         });
-        Self { folder, task }
+        Self { folder, path, task }
     }
 }
 

@@ -15,7 +15,7 @@ pub mod transient;
 pub mod unit;
 
 pub use client::{CallError, Client, Peer, Target};
-pub use dial::{Patience, dial};
+pub use dial::{Patience, dial, failure_of};
 pub use report::{
     Door, DoorReport, Failure, FailureKind, LingerMarker, LogindReport, LogindSession, LogindUser,
     ManagerFacts, Placement, SessionBusReport, Stage, StageReport, SystemBusReport,

@@ -221,7 +221,7 @@ pub struct LogindSession {
 }
 
 /// What logind answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogindReport {
     /// Why logind itself could not be asked.
     pub failure: Option<Failure>,

@@ -1,7 +1,9 @@
 //! What is true of this host: facts as plain data, and the probes that find them.
 
+pub mod bus_probe;
 pub mod facts;
 pub mod liveness;
+pub mod placement;
 pub mod runtime_dir;
 
 pub use facts::{Fact, Facts, Gap, GapKind};

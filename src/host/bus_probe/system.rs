@@ -1,0 +1,106 @@
+//! The system bus, PID 1 and logind.
+
+use tokio::time::Instant;
+
+use super::{Places, before};
+use crate::bus::{
+    Client, Door, DoorReport, Failure, FailureKind, LogindReport, Patience, SystemBusReport, Unit,
+    UserManagerUnit, dial,
+};
+
+/// Dials the system bus (and, as root, PID 1's own socket) and asks logind and PID 1 about `uid`.
+/// The client is the one to ask further about units of PID 1.
+pub async fn system_bus(
+    uid: u32,
+    places: &Places,
+    patience: Patience,
+) -> (SystemBusReport, Option<Client>) {
+    let until = Instant::now() + patience.total;
+    let root = rustix::process::geteuid().is_root();
+    let (bus, private) = tokio::join!(
+        dial(Door::SystemBus, &places.system_bus, 0, patience),
+        async {
+            if root {
+                Some(dial(Door::Private, &places.system_private, 0, patience).await)
+            } else {
+                None
+            }
+        }
+    );
+    let (bus_report, bus_client) = bus;
+    let bus_answers = bus_report.answers();
+    let mut doors = vec![bus_report];
+    let mut private_client = None;
+    if let Some((report, client)) = private {
+        private_client = client.filter(|_| report.answers());
+        doors.insert(0, report);
+    }
+    let manager = bus_client
+        .as_ref()
+        .filter(|_| bus_answers)
+        .or(private_client.as_ref());
+    let (logind, (user_manager, user_manager_failure)) = tokio::join!(
+        logind(bus_client.as_ref(), doors.last(), uid, until),
+        user_manager(manager, uid, until)
+    );
+    let report = SystemBusReport {
+        doors,
+        logind,
+        user_manager,
+        user_manager_failure,
+    };
+    (report, bus_client.or(private_client))
+}
+
+async fn logind(
+    client: Option<&Client>,
+    bus: Option<&DoorReport>,
+    uid: u32,
+    until: Instant,
+) -> LogindReport {
+    let failed = |failure| LogindReport {
+        failure,
+        ..LogindReport::default()
+    };
+    match client.filter(|client| client.door == Door::SystemBus) {
+        Some(client) => before(until, client.logind(uid))
+            .await
+            .unwrap_or_else(|mute| failed(Some(mute))),
+        None => failed(
+            bus.and_then(DoorReport::refusal)
+                .map(|(_, why)| why.clone()),
+        ),
+    }
+}
+
+async fn user_manager(
+    manager: Option<&Client>,
+    uid: u32,
+    until: Instant,
+) -> (Option<UserManagerUnit>, Option<Failure>) {
+    let Some(client) = manager else {
+        return (
+            None,
+            Some(Failure::said(
+                FailureKind::NoManager,
+                "PID 1 could not be asked",
+            )),
+        );
+    };
+    match before(until, client.unit(&format!("user@{uid}.service"))).await {
+        Ok(Ok(unit)) => (unit.map(user_manager_unit), None),
+        Ok(Err(error)) => (None, Some(error.failure())),
+        Err(mute) => (None, Some(mute)),
+    }
+}
+
+fn user_manager_unit(unit: Unit) -> UserManagerUnit {
+    UserManagerUnit {
+        load_state: unit.load_state.unwrap_or_default(),
+        active_state: unit.active_state.unwrap_or_default(),
+        sub_state: unit.sub_state.unwrap_or_default(),
+        result: unit.result.unwrap_or_default(),
+        main_pid: unit.main_pid,
+        active_enter_us: unit.active_enter_us,
+    }
+}
