@@ -1,1 +1,23 @@
 //! Cron jobs: what they are, when they fire, and what is due.
+//!
+//! The pure heart, for the ticker, the commands and the doctor alike; `now` and the zone are always
+//! arguments:
+//!
+//! - [`schedule::Schedule`]: `parse` a text, `from_json` what a store holds.
+//! - [`next::next_fire`], [`next::next_in_cadence`], [`next::occurrences_between`], [`next::on_lattice`].
+//! - [`lateness::cadence`], [`lateness::grace`], [`lateness::Lateness`].
+//! - [`stamp::Stamp`]: instants as the stores write them.
+
+pub mod duration;
+pub mod expr;
+pub mod field;
+pub mod lateness;
+pub mod natural;
+pub mod next;
+pub mod refusal;
+pub mod schedule;
+pub mod stamp;
+pub mod text;
+
+#[cfg(test)]
+mod vectors;

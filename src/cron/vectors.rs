@@ -1,0 +1,131 @@
+//! What the other program answers to the same texts and jobs, and where we differ on purpose.
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::lateness;
+use super::next::{self, Zones};
+use super::schedule::Schedule;
+use super::stamp::Stamp;
+
+fn load(name: &str) -> Value {
+    let path = format!("{}/tests/data/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&fs_err::read_to_string(path).expect("vectors")).expect("JSON")
+}
+
+fn text<'a>(vector: &'a Value, key: &str) -> &'a str {
+    vector.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn zone(vector: &Value) -> TimeZone {
+    vector["timezone"]
+        .as_str()
+        .map_or(TimeZone::UTC, |name| TimeZone::get(name).expect("zone"))
+}
+
+/// What we make of a vector, in the shape of its `expect`.
+fn answer(vector: &Value) -> Value {
+    let zones = Zones {
+        configured: zone(vector),
+        system: TimeZone::UTC,
+    };
+    let now = Stamp::parse(text(vector, "now")).and_then(|now| now.instant(&zones.system));
+    let now = now.expect("now");
+    match Schedule::parse(text(vector, "schedule"), now, &zones.configured) {
+        Err(error) => serde_json::json!({"error": error.category.as_str()}),
+        Ok(reading) => {
+            let schedule = &reading.schedule;
+            let mut fields = reading.to_json();
+            fields.shift_remove("kind");
+            let next = next::next_run(schedule, vector["last_run"].as_str(), now, &zones);
+            let mut answer = serde_json::json!({
+                "kind": schedule.kind(), "fields": fields, "next_run": next,
+            });
+            if schedule.is_recurring() {
+                let grace = lateness::grace(schedule, now, &zones.configured);
+                answer["grace_seconds"] = Value::from(grace);
+            }
+            answer
+        }
+    }
+}
+
+fn expected(vector: &Value) -> Value {
+    let expect = &vector["expect"];
+    if let Some(error) = expect.get("error") {
+        return serde_json::json!({"error": error["category"]});
+    }
+    let mut expect = expect.clone();
+    let quirk = expect
+        .as_object_mut()
+        .and_then(|expect| expect.shift_remove("grace_quirk"));
+    if let Some(quirk) = quirk {
+        expect["grace_seconds"] = quirk["wall_clock_gap_would_give"].clone();
+    }
+    expect
+}
+
+/// The ids of vectors whose answers differ on purpose, each with its difference and a reason.
+fn intended(prefix: &str) -> Vec<String> {
+    let path = format!(
+        "{}/tests/data/intended_differences.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let list: Value =
+        serde_json::from_str(&fs_err::read_to_string(path).expect("list")).expect("JSON");
+    let mut ids = Vec::new();
+    for difference in list["differences"].as_array().expect("differences") {
+        assert!(
+            text(difference, "reason").len() > 40,
+            "{difference} has no reason"
+        );
+        let vectors = difference["vectors"].as_array().expect("vectors").iter();
+        ids.extend(
+            vectors
+                .filter_map(Value::as_str)
+                .filter(|id| id.starts_with(prefix))
+                .map(str::to_owned),
+        );
+    }
+    ids
+}
+
+/// Holds answers and expectations against each other; `both` gives (id, what it is, ours, theirs).
+fn compare(prefix: &str, both: impl Iterator<Item = (String, String, Value, Value)>) {
+    let mut intended = intended(prefix);
+    let mut wrong = Vec::new();
+    for (id, what, ours, theirs) in both {
+        let listed = intended.iter().position(|listed| *listed == id);
+        match (ours == theirs, listed) {
+            (false, None) => wrong.push(format!("{id} {what}\n  ours   {ours}\n  theirs {theirs}")),
+            (true, Some(_)) => wrong.push(format!("{id} {what} is listed, but does not differ")),
+            _ => {}
+        }
+        intended.retain(|listed| *listed != id);
+    }
+    wrong.extend(
+        intended
+            .iter()
+            .map(|id| format!("{id} is listed, but there is no such vector")),
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_schedule_vector_is_met_or_differs_on_purpose() {
+    let vectors = load("schedule-a.json");
+    let vectors = vectors["vectors"].as_array().expect("vectors");
+    assert_eq!(vectors.len(), 245);
+    compare(
+        "sch-",
+        vectors.iter().map(|vector| {
+            let what = text(vector, "schedule").to_owned();
+            (
+                text(vector, "id").to_owned(),
+                what,
+                answer(vector),
+                expected(vector),
+            )
+        }),
+    );
+}
