@@ -1,1 +1,14 @@
 //! How a job is launched: one pure decision, and the launchers that follow it.
+
+pub mod facts;
+pub mod flips;
+pub mod forecast;
+pub mod mode;
+
+pub use facts::DispatchFacts;
+pub use flips::{Change, Flip};
+pub use forecast::{Forecast, Outlook};
+pub use mode::{Decision, Kind, Manager, Mechanism, Mode, Policy, Reason, Survival, decide};
+
+#[cfg(test)]
+mod tests;
