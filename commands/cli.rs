@@ -8,7 +8,12 @@ use hermes::error::Result;
 use hermes::output::ColorChoice;
 use hermes::runtime::{Options, Runtime};
 
+use crate::completions::Completions;
+use crate::cron::Cron;
+use crate::cron::doctor::Doctor;
 use crate::exit::{Exit, TABLE};
+use crate::explain::Explain;
+use crate::man::Man;
 
 /// Keep scheduled agent work alive, and tell why it is not
 #[derive(Debug, Parser)]
@@ -87,7 +92,12 @@ impl Global {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Print help of a command, or the table of exit codes
+    Cron(Cron),
+    /// Look for what keeps scheduled work from running: 'hermes cron doctor'
+    Doctor(Box<Doctor>),
+    Explain(Explain),
+    Completions(Completions),
+    Man(Man),
     Help(Help),
 }
 
@@ -95,6 +105,11 @@ impl Command {
     /// Runs the command.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self {
+            Self::Cron(cron) => cron.run(runtime),
+            Self::Doctor(doctor) => doctor.run(runtime),
+            Self::Explain(explain) => explain.run(runtime),
+            Self::Completions(completions) => completions.run(runtime),
+            Self::Man(man) => man.run(runtime),
             Self::Help(help) => help.run(runtime),
         }
     }

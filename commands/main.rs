@@ -1,7 +1,11 @@
 //! The door: clap in, exit code out. No SQL, no D-Bus, no rule lives here.
 
 mod cli;
+mod completions;
+mod cron;
 mod exit;
+mod explain;
+mod man;
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;

@@ -5,9 +5,11 @@
 
 pub mod human;
 pub mod json;
+pub mod nearest;
 pub mod quote;
 pub mod style;
 pub mod table;
+pub mod wrap;
 
 use std::io::{ErrorKind, Write};
 

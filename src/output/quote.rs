@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::human::is_unsafe;
+
 /// One word, quoted if a shell would read it as anything but itself. Line breaks and other control
 /// characters use `$'…'`, so that a command always stays on one line.
 #[must_use]
@@ -10,13 +12,13 @@ pub fn word(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) && !word.starts_with('=') {
         return word.to_owned();
     }
-    if word.chars().any(char::is_control) {
-        return dollar_quoted(word);
+    if word.chars().any(is_unsafe) {
+        return dollar_quoted(word, false);
     }
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-fn dollar_quoted(word: &str) -> String {
+fn dollar_quoted(word: &str, ascii: bool) -> String {
     let mut quoted = String::from("$'");
     for c in word.chars() {
         match c {
@@ -25,7 +27,7 @@ fn dollar_quoted(word: &str) -> String {
             '\r' => quoted.push_str("\\r"),
             '\\' => quoted.push_str("\\\\"),
             '\'' => quoted.push_str("\\'"),
-            c if c.is_control() => {
+            c if is_unsafe(c) || (ascii && !c.is_ascii()) => {
                 let mut bytes = [0; 4];
                 for byte in c.encode_utf8(&mut bytes).bytes() {
                     let _infallible = write!(quoted, "\\{byte:03o}");
@@ -36,6 +38,22 @@ fn dollar_quoted(word: &str) -> String {
     }
     quoted.push('\'');
     quoted
+}
+
+/// A whole command line in ASCII, for terminals that show nothing else.
+#[must_use]
+pub fn ascii_command<S: AsRef<str>>(argv: &[S]) -> String {
+    let ascii = |part: &str| {
+        if part.is_ascii() {
+            word(part)
+        } else {
+            dollar_quoted(part, true)
+        }
+    };
+    argv.iter()
+        .map(|part| ascii(part.as_ref()))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A whole command line.
@@ -59,6 +77,9 @@ mod tests {
         assert_eq!(word("it's"), r"'it'\''s'");
         assert_eq!(word("a\nb'"), r"$'a\nb\''");
         assert_eq!(word("\u{1b}x"), r"$'\033x'");
+        assert_eq!(word("\u{202e}x"), r"$'\342\200\256x'");
+        assert_eq!(command(&["é"]), "'é'");
+        assert_eq!(ascii_command(&["é", "a b"]), r"$'\303\251' 'a b'");
         assert_eq!(command(&["rm", "-rf", "$HOME"]), "rm -rf '$HOME'");
     }
 }

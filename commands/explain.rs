@@ -1,0 +1,63 @@
+//! `hermes explain CODE`: what the doctor's codes mean.
+
+use clap::Args;
+use hermes::doctor::catalog::{self, Entry};
+use hermes::doctor::explain;
+use hermes::error::{Error, Kind, Result};
+use hermes::output::json;
+use hermes::runtime::Runtime;
+
+use crate::exit::Exit;
+
+/// Explain a code of the doctor: why it happens, what it does, how to mend it
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  hermes explain HM204
+  hermes explain session-bus-mute
+  hermes explain --all
+  hermes explain HM204 --json")]
+pub(crate) struct Explain {
+    /// The code, like HM204, or its short name
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    code: Option<String>,
+    /// List every code
+    #[arg(long)]
+    all: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    /// Prints one explanation, or the list.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        match self.code {
+            Some(code) => {
+                let entry = find(&code)?;
+                if self.json {
+                    json::print(&mut runtime.out, &explain::one_json(entry))?;
+                } else {
+                    let text = explain::one(entry, runtime.out.style, runtime.out.width);
+                    runtime.out.print(&text)?;
+                }
+            }
+            None if self.json => json::print(&mut runtime.out, &explain::all_json())?,
+            None => {
+                let text = explain::list(runtime.out.style, runtime.out.width);
+                runtime.out.print(&text)?;
+            }
+        }
+        Ok(Exit::OK)
+    }
+}
+
+fn find(code: &str) -> Result<&'static Entry> {
+    catalog::find(code).ok_or_else(|| {
+        let error = Error::new(Kind::NotFound, format!("there is no code '{code}'"));
+        let nearest = explain::nearest(code);
+        match nearest.as_slice() {
+            [] => error.with_hint("hermes explain --all lists the codes"),
+            near => error.with_hint(format!("did you mean {}?", near.join(" or "))),
+        }
+    })
+}

@@ -1,0 +1,147 @@
+//! The last lines: what could not be checked, the checks if asked for, the tally, the next step.
+
+use super::Page;
+use crate::doctor::plain;
+use crate::doctor::report::{CheckStatus, Report, Reported};
+use crate::doctor::verdict::Status;
+use crate::output::human::count;
+
+pub(super) fn write(page: &mut Page, report: &Report) {
+    broken(page, report);
+    unchecked(page, report);
+    if page.look.verbose {
+        checks(page, report);
+    }
+    page.gap();
+    let tally = page.safe(&tally(report));
+    page.paragraph(&tally, "");
+    next(page, report);
+}
+
+/// Checks that broke down: defects of ours, said so.
+fn broken(page: &mut Page, report: &Report) {
+    for check in &report.checks {
+        if check.status == CheckStatus::Internal {
+            page.gap();
+            let painted = format!("{}: ", page.look.style.error("internal error"));
+            let text = format!(
+                "check {}: {}",
+                check.id,
+                check.reason.as_deref().unwrap_or("")
+            );
+            let text = page.safe(&text);
+            page.labelled("internal error: ", &painted, &text, "  ");
+        }
+    }
+}
+
+/// What could not be found out, and once each the commands that would tell.
+fn unchecked(page: &mut Page, report: &Report) {
+    let mut commands: Vec<&[String]> = Vec::new();
+    let mut said: Vec<(&str, &str)> = Vec::new();
+    for (_, unknown) in report.unknowns() {
+        if said.contains(&(&unknown.what, &unknown.why)) {
+            continue;
+        }
+        if said.is_empty() {
+            page.gap();
+            page.paragraph("could not be checked:", "");
+        }
+        said.push((&unknown.what, &unknown.why));
+        let mark = if unknown.matters {
+            " (it could change the verdict)"
+        } else {
+            ""
+        };
+        let text = page.safe(&format!("{}: {}{mark}", unknown.what, unknown.why));
+        page.hanging(&text, "  ", "    ");
+        if !unknown.would_tell.is_empty() && !commands.contains(&unknown.would_tell.as_slice()) {
+            commands.push(&unknown.would_tell);
+        }
+    }
+    if commands.is_empty() {
+        return;
+    }
+    page.paragraph("this would tell:", "  ");
+    for command in commands {
+        page.command(command, "      ");
+    }
+}
+
+/// Every check, its status, its duration and what it saw.
+fn checks(page: &mut Page, report: &Report) {
+    page.gap();
+    page.paragraph("checks:", "");
+    let longest = report.checks.iter().map(|check| check.id.len()).max();
+    let longest = longest.unwrap_or(0);
+    for check in &report.checks {
+        let status = plain::status(check.status).replace('_', " ");
+        let label = format!(
+            "  {:longest$} {status:14} {:7.3} ms ",
+            check.id, check.duration_ms
+        );
+        let said = check.reason.as_deref().or(check.note.as_deref());
+        let said = page.safe(said.unwrap_or(""));
+        let rest = " ".repeat(label.len().min(page.look.width.unwrap_or(usize::MAX) / 2));
+        page.hanging(&said, &label, &rest);
+        let kept = page.text.trim_end().len();
+        page.text.truncate(kept);
+        page.text.push('\n');
+    }
+}
+
+fn tally(report: &Report) -> String {
+    let counts = report.verdict.counts;
+    let mut parts = vec![format!("{} passed", count(counts.pass, "check", "checks"))];
+    if counts.unknown > 0 {
+        parts.push(format!("{} could not be completed", counts.unknown));
+    }
+    if counts.not_applicable > 0 {
+        parts.push(format!("{} not applicable here", counts.not_applicable));
+    }
+    for (number, one, many) in [
+        (counts.error, "error", "errors"),
+        (counts.warning, "warning", "warnings"),
+        (counts.info, "note", "notes"),
+    ] {
+        if number > 0 {
+            parts.push(count(number, one, many));
+        }
+    }
+    let sandbox = match report.run.sandbox {
+        "none" => "not confined",
+        _ => "confined by landlock",
+    };
+    let took = report.run.duration_ms;
+    format!("{} in {took:.0} ms, {sandbox}", parts.join(", "))
+}
+
+/// The one thing to do now.
+fn next(page: &mut Page, report: &Report) {
+    let unknown = report
+        .unknowns()
+        .find(|(_, unknown)| unknown.matters && !unknown.would_tell.is_empty());
+    let worst = report.first_to_mend();
+    let told = unknown.map(|(_, unknown)| unknown.would_tell.clone());
+    let mended = worst.map(first_step);
+    let command = match report.verdict.status {
+        Status::Incomplete => told.or(mended),
+        _ => mended.or(told),
+    };
+    let Some(command) = command else {
+        return;
+    };
+    page.gap();
+    page.paragraph("next:", "");
+    page.command(&command, "  ");
+}
+
+/// The first way out of a finding; without one, the whole story of its code.
+fn first_step(found: &Reported) -> Vec<String> {
+    match found.remedies.first() {
+        Some(remedy) => remedy.argv.clone(),
+        None => ["hermes", "explain", found.code]
+            .map(str::to_owned)
+            .to_vec(),
+    }
+}

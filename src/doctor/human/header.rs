@@ -1,0 +1,135 @@
+//! The first lines: what it comes to, and in which mode jobs are dispatched.
+
+use super::Page;
+use crate::doctor::report::{Dispatch, Report};
+use crate::doctor::verdict::Status;
+use crate::output::human::count;
+
+/// Where the values of the block begin.
+const LABEL: usize = 16;
+
+pub(super) fn write(page: &mut Page, report: &Report) {
+    let style = page.look.style;
+    let word = report.verdict.status.word();
+    let painted = match report.verdict.status {
+        Status::Ok => style.good(word),
+        Status::Info => style.info(word),
+        Status::Warning | Status::Incomplete => style.warning(word),
+        Status::Error | Status::Internal => style.error(word),
+    };
+    let headline = page.safe(&headline(report));
+    page.labelled(&format!("{word}: "), &format!("{painted}: "), &headline, "");
+    if let Some(dispatch) = &report.dispatch {
+        page.gap();
+        block(page, dispatch);
+    }
+}
+
+/// One sentence: how many findings, and what becomes of jobs.
+fn headline(report: &Report) -> String {
+    let counts = report.verdict.counts;
+    let mut found = Vec::new();
+    if counts.error > 0 {
+        found.push(count(counts.error, "error", "errors"));
+    }
+    if counts.warning > 0 {
+        found.push(count(counts.warning, "warning", "warnings"));
+    }
+    if counts.internal > 0 {
+        found.push(count(
+            counts.internal,
+            "check broke down",
+            "checks broke down",
+        ));
+    }
+    if found.is_empty() {
+        found.push("nothing is wrong".to_owned());
+    }
+    if report.verdict.status == Status::Incomplete {
+        found.push("not everything could be checked".to_owned());
+    }
+    let mode = report.dispatch.as_ref().map(sentence);
+    match mode {
+        Some(mode) => format!("{}; {mode}", found.join(", ")),
+        None => found.join(", "),
+    }
+}
+
+/// What becomes of jobs, for whoever dispatches.
+fn sentence(dispatch: &Dispatch) -> String {
+    let would = !matches!(dispatch.viewpoint, "serve" | "gateway") && dispatch.pid.is_none();
+    let verb = match (would, dispatch.cron.mode) {
+        (false, "refused") => "jobs are refused",
+        (true, "refused") => "jobs would be refused",
+        (false, _) => "jobs run",
+        (true, _) => "jobs would run",
+    };
+    let mode = match dispatch.cron.mode {
+        "in_process" => " in-process",
+        "scoped" => " scoped",
+        "degraded" => " degraded",
+        _ => "",
+    };
+    let then = match dispatch.cron.survives_restart {
+        _ if dispatch.cron.mode == "refused" => "",
+        Some(true) => ", and a restart of the service leaves them alone",
+        Some(false) => ", and a restart of the service ends them",
+        None => ", and whether a restart ends them cannot be told",
+    };
+    format!("{verb}{mode}{then}")
+}
+
+fn block(page: &mut Page, dispatch: &Dispatch) {
+    let jobs = with_reasons(dispatch.cron.mode, &dispatch.cron.reasons);
+    let long = with_reasons(dispatch.long_lived.mode, &dispatch.long_lived.reasons);
+    row(page, "jobs", &jobs);
+    row(page, "long-lived work", &long);
+    row(page, "after logout", &dispatch.after_logout);
+    row(page, "after reboot", &dispatch.after_reboot);
+    row(page, "judged for", &judged_for(dispatch));
+    if let Some(flip) = &dispatch.flips_to {
+        let changes = flip.changes.join(", and ");
+        row(
+            page,
+            "to be changed",
+            &format!("{changes}: then {}", flip.mode),
+        );
+    }
+}
+
+fn with_reasons(mode: &str, reasons: &[String]) -> String {
+    if reasons.is_empty() {
+        mode.to_owned()
+    } else {
+        format!("{mode}: {}", reasons.join("; "))
+    }
+}
+
+fn judged_for(dispatch: &Dispatch) -> String {
+    let program = match dispatch.program {
+        "hermes-agent" => "Hermes Agent",
+        other => other,
+    };
+    let mut details = Vec::new();
+    details.extend(dispatch.pid.map(|pid| format!("pid {pid}")));
+    details.extend(dispatch.unit.clone());
+    details.push(match &dispatch.version {
+        Some(version) => format!("{program} {version}"),
+        None => program.to_owned(),
+    });
+    let details = details.join(", ");
+    let whom = format!("{} of {} ({details})", dispatch.viewpoint, dispatch.account);
+    if dispatch.chosen_because.is_empty() {
+        whom
+    } else {
+        format!("{whom}: {}", dispatch.chosen_because)
+    }
+}
+
+fn row(page: &mut Page, label: &str, value: &str) {
+    let first = format!("  {label:LABEL$} ");
+    let painted = page.look.style.dim(&first);
+    let rest = " ".repeat(first.len());
+    let value = page.safe(value);
+    page.labelled(&first, &painted, &value, &rest);
+}

@@ -1,0 +1,239 @@
+//! The report: everything that was found, in the order in which it is told, as one document
+//! (`hermes.doctor/1`). Pure; the renderers know this and nothing of checks.
+//!
+//! Fields are only ever added. `docs/doctor.schema.json` describes the document, and a test holds
+//! every report against it.
+
+mod assemble;
+mod dispatch;
+mod fold;
+
+use serde::Serialize;
+
+use super::finding::{Observation, Remedy, Severity, Subject};
+use super::verdict::Status;
+pub use assemble::{Ended, Input, Ran, assemble, milliseconds};
+pub use dispatch::{Dispatch, Flip, LongLived, Now};
+
+/// The name and version of the document's shape.
+pub const SCHEMA: &str = "hermes.doctor/1";
+
+/// The whole report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The program that made it.
+    pub tool: Tool,
+    /// This run of it.
+    pub run: Run,
+    /// Where it ran.
+    pub host: Host,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// In which mode jobs are dispatched; `null` where the host could not be looked at at all.
+    pub dispatch: Option<Dispatch>,
+    /// Every check that was asked for, also those that passed.
+    pub checks: Vec<CheckReport>,
+    /// Every finding, causes before their symptoms.
+    pub findings: Vec<Reported>,
+}
+
+/// The program that made the report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// When it started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: f64,
+    /// How long it might have taken, in milliseconds.
+    pub deadline_ms: f64,
+    /// Who ran it.
+    pub uid: u32,
+    /// The same by name.
+    pub user: Option<String>,
+    /// What kept it from writing: `landlock` or `none`.
+    pub sandbox: &'static str,
+    /// Why there was no sandbox, or not a whole one.
+    pub sandbox_gap: Option<String>,
+    /// The homes that were looked at.
+    pub homes: Vec<String>,
+}
+
+/// Where it ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Host {
+    /// This boot.
+    pub boot_id: Option<String>,
+    /// Version of systemd, where a manager said it.
+    pub systemd: Option<String>,
+    /// The kind of container, if any.
+    pub container: Option<String>,
+    /// Release of the kernel.
+    pub kernel: Option<String>,
+}
+
+/// What it comes to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// In one word.
+    pub status: Status,
+    /// The exit code of the default style.
+    pub exit_code: u8,
+    /// Nothing that could change the verdict stayed unknown.
+    pub complete: bool,
+    /// How many of each.
+    pub counts: Counts,
+    /// The least severity that counted.
+    pub fail_on: Severity,
+}
+
+/// How many: checks that passed, could not be completed, did not apply; findings by severity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Checks that found nothing above `info` and left no gap that counts.
+    pub pass: usize,
+    /// Findings that are worth knowing.
+    pub info: usize,
+    /// Findings that warn.
+    pub warning: usize,
+    /// Findings of something that does not work.
+    pub error: usize,
+    /// Checks that could not be completed, where that counts.
+    pub unknown: usize,
+    /// Checks that do not apply here.
+    pub not_applicable: usize,
+    /// Checks that broke down: defects of this program.
+    pub internal: usize,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStatus {
+    /// Nothing above `info` was found, and nothing that counts stayed unknown.
+    Pass,
+    /// It found a warning or an error.
+    Fail,
+    /// It could not find out what it wanted to know.
+    Unknown,
+    /// It does not apply here.
+    NotApplicable,
+    /// It broke down.
+    Internal,
+}
+
+/// One check.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckReport {
+    /// Its stable name.
+    pub id: &'static str,
+    /// Its group.
+    pub group: &'static str,
+    /// What it looks at.
+    pub title: &'static str,
+    /// How it ended.
+    pub status: CheckStatus,
+    /// How long it took, in milliseconds.
+    pub duration_ms: f64,
+    /// Why it does not apply, could not be completed or broke down.
+    pub reason: Option<String>,
+    /// What it saw when all was well.
+    pub note: Option<String>,
+    /// What it could not find out.
+    pub unchecked: Vec<Unknown>,
+    /// Ids of its findings.
+    pub findings: Vec<String>,
+}
+
+/// Something that could not be found out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unknown {
+    /// What, as a noun phrase.
+    pub what: String,
+    /// Why not.
+    pub why: String,
+    /// The command that would tell; empty where none can.
+    pub would_tell: Vec<String>,
+    /// Knowing it could change the verdict.
+    pub matters: bool,
+}
+
+/// One finding, in its place.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reported {
+    /// `f1`, `f2`, … in the order of the report.
+    pub id: String,
+    /// Its code.
+    pub code: &'static str,
+    /// The code's short name.
+    pub slug: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The same for the same finding on another day.
+    pub fingerprint: String,
+    /// Id of the finding that explains this one.
+    pub cause: Option<String>,
+    /// The check that found it.
+    pub check: &'static str,
+    /// The check's group.
+    pub group: &'static str,
+    /// What it is about.
+    pub subject: Subject,
+    /// What is wrong.
+    pub summary: String,
+    /// What was seen.
+    pub evidence: Vec<Observation>,
+    /// Ways out, the best first.
+    pub remedies: Vec<Remedy>,
+}
+
+impl Report {
+    /// The findings that no other finding explains.
+    pub fn roots(&self) -> impl Iterator<Item = &Reported> {
+        self.findings.iter().filter(|found| found.cause.is_none())
+    }
+
+    /// The findings that this one explains, at any depth.
+    #[must_use]
+    pub fn explained_by(&self, id: &str) -> Vec<&Reported> {
+        let mut known = vec![id];
+        let mut explained = Vec::new();
+        for found in &self.findings {
+            if found
+                .cause
+                .as_deref()
+                .is_some_and(|cause| known.contains(&cause))
+            {
+                known.push(&found.id);
+                explained.push(found);
+            }
+        }
+        explained
+    }
+
+    /// What could not be found out, with the check that wanted to know.
+    pub fn unknowns(&self) -> impl Iterator<Item = (&CheckReport, &Unknown)> {
+        self.checks
+            .iter()
+            .flat_map(|check| check.unchecked.iter().map(move |unknown| (check, unknown)))
+    }
+
+    /// The worst finding for a person to begin with: the first of the worst that nothing else
+    /// explains and that has a way out, else the first of the worst.
+    #[must_use]
+    pub fn first_to_mend(&self) -> Option<&Reported> {
+        let key = |found: &&Reported| (found.severity, !found.remedies.is_empty());
+        let best = self.roots().map(|found| key(&found)).max()?;
+        self.roots().find(|found| key(found) == best)
+    }
+}
