@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::runtime_dir::RuntimeDir;
 use crate::bus::{LingerMarker, SessionBusReport, SystemBusReport};
 
-pub use dispatcher::{AccountFacts, ChosenHome, Dispatcher, Program, Viewpoint};
+pub use dispatcher::{AccountFacts, ChosenHome, Dispatcher, Program, ProgramLookup, Viewpoint};
 pub use machine::{
     Boot, CgroupFacts, CgroupLayout, ClockFacts, Container, Machine, Memory, Namespaces,
 };

@@ -65,6 +65,20 @@ pub struct Dispatcher {
     pub desktop: bool,
     /// The home that it serves, where that is known.
     pub home: Fact<PathBuf>,
+    /// Programs that it or its jobs name without a path, looked up with its own `PATH`.
+    #[serde(default)]
+    pub programs: Vec<ProgramLookup>,
+}
+
+/// One program, looked up as the dispatcher would.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramLookup {
+    /// Its name: `systemd-run`, `bash`, `hermes`.
+    pub name: String,
+    /// Who names it: `hermes-agent` for the dispatcher itself, else a job's id.
+    pub wanted_by: String,
+    /// Where it was found; `Known(None)`: nowhere on that `PATH`.
+    pub found: Fact<Option<PathBuf>>,
 }
 
 /// Whose point of view is taken.

@@ -67,6 +67,9 @@ pub struct UnitFacts {
     pub fragment: Option<String>,
     /// `DropInPaths`.
     pub drop_ins: Vec<String>,
+    /// `Wants` and `Requires`: a unit may pull in `user@UID.service` itself.
+    #[serde(default)]
+    pub wants: Vec<String>,
     /// `NeedDaemonReload`.
     pub need_daemon_reload: Option<bool>,
     /// `ProtectHome`, as the manager prints it.
