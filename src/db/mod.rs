@@ -25,6 +25,8 @@ pub mod header;
 mod instant;
 pub mod journal;
 mod snapshot;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod wal;
 
 use std::time::Duration;

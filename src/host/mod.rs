@@ -5,6 +5,7 @@ pub mod cgroup;
 pub mod container;
 pub mod facts;
 pub mod liveness;
+pub mod locks;
 pub mod machine_probe;
 pub mod placement;
 pub mod proc;

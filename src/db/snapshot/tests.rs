@@ -15,30 +15,9 @@ use std::os::unix::fs::MetadataExt;
 use tempfile::TempDir;
 
 use super::*;
+use crate::db::testing::{fill, writer};
 
 fn unhurried(_: Duration) {}
-
-/// A connection of a writer.
-#[expect(clippy::disallowed_methods, reason = "this is `db`")]
-fn writer(path: &Path, journal_mode: &str) -> Connection {
-    let connection = Connection::open(path).unwrap();
-    connection.pragma_update(None, "page_size", 512).unwrap();
-    connection
-        .pragma_update(None, "journal_mode", journal_mode)
-        .unwrap();
-    connection
-}
-
-fn fill(connection: &Connection, rows: std::ops::Range<u32>) {
-    connection
-        .execute_batch("CREATE TABLE IF NOT EXISTS t(n INTEGER, pad TEXT)")
-        .unwrap();
-    for n in rows {
-        connection
-            .execute("INSERT INTO t VALUES (?1, hex(zeroblob(40)))", [n])
-            .unwrap();
-    }
-}
 
 fn count(snapshot: &Snapshot) -> u32 {
     snapshot

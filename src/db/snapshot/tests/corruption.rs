@@ -1,11 +1,17 @@
 //! Arbitrary bytes: always an answer.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 
 use super::*;
 
+type Files = Vec<(&'static str, Vec<u8>)>;
+
+static SPECIMENS: LazyLock<Vec<Files>> = LazyLock::new(specimens);
+
 /// A crashed store of each mode: its files with their bytes.
-fn specimens() -> Vec<Vec<(&'static str, Vec<u8>)>> {
+fn specimens() -> Vec<Files> {
     let mut out = Vec::new();
     for (mode, beside) in [("wal", "-wal"), ("delete", "-journal")] {
         let dir = tempfile::tempdir().unwrap();
@@ -33,7 +39,7 @@ proptest! {
         cut in proptest::option::of(any::<prop::sample::Index>()),
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let mut files = specimens().swap_remove(which);
+        let mut files = SPECIMENS[which].clone();
         for (beside, at, value) in edits {
             let bytes = &mut files[usize::from(beside)].1;
             // Half of the edits go into the headers, where they hurt most.
