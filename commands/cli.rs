@@ -99,6 +99,8 @@ pub(crate) enum Command {
     Completions(Completions),
     Man(Man),
     Help(Help),
+    #[command(name = hermes::host::bus_probe::DOORS_COMMAND, hide = true)]
+    Doors(crate::doors::Doors),
 }
 
 impl Command {
@@ -111,6 +113,7 @@ impl Command {
             Self::Completions(completions) => completions.run(runtime),
             Self::Man(man) => man.run(runtime),
             Self::Help(help) => help.run(runtime),
+            Self::Doors(doors) => doors.run(runtime),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod cli;
 mod completions;
 mod cron;
+mod doors;
 mod exit;
 mod explain;
 mod man;

@@ -39,8 +39,10 @@ impl Client {
                 report.kill_user_processes = kills;
             }
             Err(failure) => {
+                if failure.kind == FailureKind::NoManager {
+                    report.file_state = self.logind_file_state().await;
+                }
                 report.failure = Some(failure);
-                report.file_state = self.logind_file_state().await;
             }
         }
         report

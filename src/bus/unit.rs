@@ -62,6 +62,8 @@ pub struct Unit {
     pub environment_files: Vec<(String, bool)>,
     /// The words of the first command of `ExecStart`; arguments may hold secrets.
     pub exec_start: Sensitive<Vec<String>>,
+    /// `WorkingDirectory`, where the unit names one.
+    pub working_directory: Option<String>,
     /// `Restart`.
     pub restart: Option<String>,
     /// `NRestarts`.
@@ -139,6 +141,7 @@ impl Unit {
         self.environment = Sensitive(bag.texts("Environment").unwrap_or_default());
         self.environment_files = environment_files(bag);
         self.exec_start = Sensitive(first_command(bag));
+        self.working_directory = bag.word("WorkingDirectory");
         self.restart = bag.word("Restart");
         self.restarts = bag
             .number("NRestarts")

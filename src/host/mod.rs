@@ -10,5 +10,6 @@ pub mod machine_probe;
 pub mod placement;
 pub mod proc;
 pub mod runtime_dir;
+pub mod unit_probe;
 
 pub use facts::{Fact, Facts, Gap, GapKind};

@@ -13,7 +13,11 @@ pub fn hindrance(system: &SystemBusReport) -> Option<Placement> {
         .iter()
         .find(|door| door.door == Door::SystemBus)?;
     let (stage, failure) = bus.refusal()?;
-    let text = failure.text.clone().unwrap_or_default();
+    let text = format!(
+        "{}: {}",
+        bus.path,
+        failure.text.as_deref().unwrap_or("refused")
+    );
     let of = |kind| Failure {
         kind,
         errno: failure.errno,

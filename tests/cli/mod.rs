@@ -1,3 +1,4 @@
 //! What a user sees, through the binary.
 
+mod doors;
 mod exit;

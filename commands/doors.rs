@@ -1,0 +1,37 @@
+//! The hidden subcommand with which a root doctor asks as another account.
+
+use std::io::Read;
+
+use clap::Args;
+use hermes::error::{Error, Kind, Result};
+use hermes::host::bus_probe::doors_from_stdin;
+use hermes::runtime::Runtime;
+
+use crate::exit::Exit;
+
+/// More than any request needs.
+const LONGEST_REQUEST: u64 = 64 << 10;
+
+/// Dial the doors that a request on stdin names, and print what they said
+#[derive(Args, Debug)]
+pub(crate) struct Doors {}
+
+impl Doors {
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let Self {} = self;
+        let mut request = Vec::new();
+        std::io::stdin()
+            .take(LONGEST_REQUEST)
+            .read_to_end(&mut request)
+            .map_err(|error| Error::new(Kind::Io, format!("stdin: {error}")))?;
+        let reactor = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::new(Kind::Io, format!("no event loop: {error}")))?;
+        let answer = reactor
+            .block_on(doors_from_stdin(&request))
+            .map_err(|error| Error::new(Kind::Invalid, format!("request: {error}")))?;
+        runtime.out.print(&String::from_utf8_lossy(&answer))?;
+        Ok(Exit::OK)
+    }
+}
