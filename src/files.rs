@@ -74,12 +74,11 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
 
 /// A root process leaves files to whom they belonged, or to the owner of the directory.
 fn keep_owner(file: &File, before: Option<&std::fs::Metadata>, directory: &Path) -> io::Result<()> {
-    let (uid, gid) = match before {
-        Some(before) => (before.uid(), before.gid()),
-        None => {
-            let directory = fs_err::metadata(directory)?;
-            (directory.uid(), directory.gid())
-        }
+    let (uid, gid) = if let Some(before) = before {
+        (before.uid(), before.gid())
+    } else {
+        let directory = fs_err::metadata(directory)?;
+        (directory.uid(), directory.gid())
     };
     let own = file.metadata()?;
     if (own.uid(), own.gid()) == (uid, gid) {
