@@ -3,7 +3,9 @@
 pub mod facts;
 pub mod flips;
 pub mod forecast;
+pub mod handover;
 pub mod mode;
+pub mod placement;
 
 pub use facts::DispatchFacts;
 pub use flips::{Change, Flip};
