@@ -4,6 +4,7 @@ pub mod facts;
 pub mod flips;
 pub mod forecast;
 pub mod handover;
+pub mod launcher;
 pub mod mode;
 pub mod placement;
 

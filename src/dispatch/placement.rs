@@ -5,35 +5,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::handover::{Mechanism, PLACING};
+use super::mode::Manager;
 use crate::bus::{
     Client, Door, Limits, Patience, Scope, Service, ServiceManager, StartError, dial,
 };
-
-/// Which manager is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Manager {
-    /// PID 1: for uid 0, whose user manager would stop at root's logout.
-    System,
-    /// The user's own.
-    User,
-}
-
-impl Manager {
-    /// The word in the store.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-        }
-    }
-}
 
 /// What a worker asks for.
 #[derive(Clone, Debug)]
