@@ -6,12 +6,19 @@
 //! - [`schedule::Schedule`]: `parse` a text, `from_json` what a store holds.
 //! - [`next::next_fire`], [`next::next_in_cadence`], [`next::occurrences_between`], [`next::on_lattice`].
 //! - [`lateness::cadence`], [`lateness::grace`], [`lateness::Lateness`].
+//! - [`jobs_text::JobsText`]: `new(bytes)`, then `typed()` views for judging or `raw()` objects for
+//!   writing, each with notes on the shape, or an error with line and column.
+//! - [`job::Job`]: one job; its methods say what the stored values mean, `oddities` what is wrong.
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
 pub mod duration;
 pub mod expr;
 pub mod field;
+pub mod job;
+mod jobs_shape;
+pub mod jobs_text;
 pub mod lateness;
+pub mod loose;
 pub mod natural;
 pub mod next;
 pub mod refusal;

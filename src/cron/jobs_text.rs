@@ -1,0 +1,335 @@
+//! The text of `jobs.json`: bytes to jobs with notes on the shape, and back as Python writes it.
+//!
+//! Reading is as tolerant as the other program's: a byte order mark, control characters in strings, a
+//! bare list, jobs by id. What it takes for empty without being it, we refuse: unreadable is never
+//! empty.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::job::Job;
+use super::jobs_shape::Top;
+
+/// The text of a store, decoded.
+#[derive(Debug)]
+pub struct JobsText<'b> {
+    text: Cow<'b, str>,
+    bom: bool,
+    mended: OnceCell<String>,
+}
+
+/// Jobs read from a store: typed views, or raw objects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jobs<J> {
+    /// The jobs, in order.
+    pub jobs: Vec<J>,
+    /// When the store was last written, as stored.
+    pub updated_at: Option<String>,
+    /// What is unusual about the shape.
+    pub notes: Vec<ShapeNote>,
+    /// Keys at the top that are not ours, in order. Empty for typed views.
+    pub rest: Map<String, Value>,
+}
+
+/// Something unusual that a writer would put right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShapeNote {
+    /// A byte order mark before the text.
+    Bom,
+    /// Raw control characters within strings.
+    ControlCharacters,
+    /// A list without the object around it.
+    BareList,
+    /// Jobs keyed by id instead of a list.
+    Map,
+    /// An object without `jobs`, or with null there.
+    NoJobs,
+    /// Entries that are no objects; their number.
+    Dropped(usize),
+    /// An id that several jobs have.
+    DuplicateId(String),
+}
+
+/// Why a store cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at line {line}, column {column}")]
+pub struct JobsTextError {
+    /// The class.
+    pub kind: ErrorKind,
+    /// What is wrong, as a fragment.
+    pub what: String,
+    /// From 1.
+    pub line: usize,
+    /// In bytes, from 1.
+    pub column: usize,
+}
+
+/// The class of an unreadable store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// No text at all.
+    Empty,
+    /// Not UTF-8.
+    Encoding,
+    /// The text ends in the middle of something.
+    Truncated,
+    /// Not JSON.
+    Syntax,
+    /// JSON, but no store of jobs.
+    Shape,
+}
+
+impl<'b> JobsText<'b> {
+    /// Decodes the bytes of a store.
+    pub fn new(bytes: &'b [u8]) -> Result<JobsText<'b>, JobsTextError> {
+        let (bom, bytes) = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) => (true, rest),
+            None => (false, bytes),
+        };
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let (line, column) = position(bytes, error.valid_up_to());
+            let what = "the text is not UTF-8".to_owned();
+            JobsTextError {
+                kind: ErrorKind::Encoding,
+                what,
+                line,
+                column,
+            }
+        })?;
+        if text.trim_ascii().is_empty() {
+            let what = "the store is empty".to_owned();
+            return Err(JobsTextError {
+                kind: ErrorKind::Empty,
+                what,
+                line: 1,
+                column: 1,
+            });
+        }
+        Ok(JobsText {
+            text: Cow::Borrowed(text),
+            bom,
+            mended: OnceCell::new(),
+        })
+    }
+
+    /// Typed views that borrow from the text: for judging.
+    pub fn typed(&self) -> Result<Jobs<Job<'_>>, JobsTextError> {
+        let (top, notes) = self.read::<Top<Job<'_>>>()?;
+        let mut jobs = top.into_jobs(notes)?;
+        note_duplicates(&mut jobs.notes, jobs.jobs.iter().map(Job::id));
+        Ok(jobs)
+    }
+
+    /// Raw objects: for writing.
+    pub fn raw(&self) -> Result<Jobs<Map<String, Value>>, JobsTextError> {
+        let (top, notes) = self.read::<Top<Map<String, Value>>>()?;
+        let mut jobs = top.into_jobs(notes)?;
+        let ids = jobs
+            .jobs
+            .iter()
+            .map(|job| job.get("id").and_then(Value::as_str));
+        note_duplicates(&mut jobs.notes, ids);
+        Ok(jobs)
+    }
+
+    fn read<'t, T: Deserialize<'t>>(&'t self) -> Result<(T, Vec<ShapeNote>), JobsTextError> {
+        let mut notes = if self.bom {
+            vec![ShapeNote::Bom]
+        } else {
+            Vec::new()
+        };
+        let error = match serde_json::from_str(&self.text) {
+            Ok(read) => return Ok((read, notes)),
+            Err(error) => error,
+        };
+        let mended = self.mended.get_or_init(|| escape_controls(&self.text));
+        if mended.len() == self.text.len() {
+            return Err(syntax(&error));
+        }
+        notes.push(ShapeNote::ControlCharacters);
+        match serde_json::from_str(mended) {
+            Ok(read) => Ok((read, notes)),
+            // The position is that of the mended text, which differs only behind control characters.
+            Err(error) => Err(syntax(&error)),
+        }
+    }
+}
+
+fn syntax(error: &serde_json::Error) -> JobsTextError {
+    let kind = match error.classify() {
+        serde_json::error::Category::Eof => ErrorKind::Truncated,
+        serde_json::error::Category::Data => ErrorKind::Shape,
+        _ => ErrorKind::Syntax,
+    };
+    let what = error.to_string();
+    let what = what
+        .rsplit_once(" at line ")
+        .map_or(what.as_str(), |(what, _)| what)
+        .to_owned();
+    JobsTextError {
+        kind,
+        what,
+        line: error.line(),
+        column: error.column(),
+    }
+}
+
+/// Line and column of an offset, both from 1.
+fn position(bytes: &[u8], offset: usize) -> (usize, usize) {
+    let before = bytes.get(..offset).unwrap_or(bytes);
+    let line = before.split(|byte| *byte == b'\n').count();
+    let column = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte != b'\n')
+        .count()
+        + 1;
+    (line, column)
+}
+
+/// The same text with raw control characters inside strings written as escapes.
+fn escape_controls(text: &str) -> String {
+    let mut mended = String::with_capacity(text.len() + 16);
+    let (mut inside, mut escaped) = (false, false);
+    for c in text.chars() {
+        if inside && c < ' ' {
+            mended.extend(["\\u00", if c < '\u{10}' { "0" } else { "1" }]);
+            mended.extend(char::from_digit(u32::from(c) % 16, 16));
+            escaped = false;
+            continue;
+        }
+        mended.push(c);
+        match c {
+            '"' if !escaped => inside = !inside,
+            '\\' if inside => escaped = !escaped,
+            _ => {}
+        }
+        if c != '\\' {
+            escaped = false;
+        }
+    }
+    mended
+}
+
+fn note_duplicates<'i>(notes: &mut Vec<ShapeNote>, ids: impl Iterator<Item = Option<&'i str>>) {
+    let mut seen = HashSet::new();
+    for id in ids.flatten() {
+        let known = ShapeNote::DuplicateId(id.to_owned());
+        if !seen.insert(id) && !notes.contains(&known) {
+            notes.push(known);
+        }
+    }
+}
+
+/// A document as Python's `json.dumps(indent=2, ensure_ascii=False)` writes it: no newline at the
+/// end, numbers in the text they came in.
+#[must_use]
+pub fn write(jobs: &[Map<String, Value>], updated_at: &str, rest: &Map<String, Value>) -> String {
+    let mut top = Map::new();
+    let list = jobs.iter().cloned().map(Value::Object).collect();
+    top.insert("jobs".into(), Value::Array(list));
+    top.insert("updated_at".into(), Value::from(updated_at));
+    top.extend(rest.iter().map(|(key, value)| (key.clone(), value.clone())));
+    to_text(&Value::Object(top))
+}
+
+/// One value in that form.
+#[must_use]
+pub fn to_text(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed_ids(bytes: &[u8]) -> (Vec<String>, Vec<ShapeNote>) {
+        let text = JobsText::new(bytes).expect("text");
+        let jobs = text.typed().expect("jobs");
+        let raw = text.raw().expect("raw");
+        assert_eq!(jobs.notes, raw.notes);
+        assert_eq!(
+            jobs.jobs,
+            raw.jobs.iter().map(Job::read).collect::<Vec<_>>()
+        );
+        let ids = jobs
+            .jobs
+            .iter()
+            .map(|job| job.id().unwrap_or("-").to_owned())
+            .collect();
+        (ids, jobs.notes)
+    }
+
+    fn error(bytes: &[u8]) -> JobsTextError {
+        match JobsText::new(bytes) {
+            Err(error) => error,
+            Ok(text) => {
+                text.raw().expect_err("raw");
+                text.typed().expect_err("typed")
+            }
+        }
+    }
+
+    #[test]
+    fn odd_shapes_are_read_with_a_note() {
+        let read = |text: &str| typed_ids(text.as_bytes());
+        assert_eq!(read(r#"{"jobs":[{"id":"a"}]}"#), (vec!["a".into()], vec![]));
+        assert_eq!(
+            read(r#"[{"id":"a"}]"#),
+            (vec!["a".into()], vec![ShapeNote::BareList])
+        );
+        assert_eq!(read("{}"), (vec![], vec![ShapeNote::NoJobs]));
+        let map = r#"{"jobs":{"k":{"n":1},"l":{"id":"z"},"m":5}}"#;
+        let notes = vec![ShapeNote::Map, ShapeNote::Dropped(1)];
+        assert_eq!(read(map), (vec!["k".into(), "z".into()], notes));
+        let list = r#"{"jobs":[1,"a",null,[2],true,1e400,{"id":"x"},{"id":"x"}],"o":{"a":1.50}}"#;
+        let notes = vec![ShapeNote::Dropped(6), ShapeNote::DuplicateId("x".into())];
+        assert_eq!(read(list), (vec!["x".into(), "x".into()], notes));
+        let bom = "\u{feff}{\"jobs\":[{\"id\":\"a\",\"prompt\":\"tab\there \\\" \\\\\"}]}";
+        let notes = vec![ShapeNote::Bom, ShapeNote::ControlCharacters];
+        assert_eq!(read(bom), (vec!["a".into()], notes));
+    }
+
+    #[test]
+    fn the_unreadable_is_an_error_with_its_place() {
+        let of = |bytes: &[u8]| {
+            let error = error(bytes);
+            (error.kind, error.line, error.column)
+        };
+        assert_eq!(of(b""), (ErrorKind::Empty, 1, 1));
+        assert_eq!(of(b" \n"), (ErrorKind::Empty, 1, 1));
+        assert_eq!(of(b"{\n \"jobs\": [\xff]}"), (ErrorKind::Encoding, 2, 11));
+        assert_eq!(
+            of(b"{\n \"jobs\": [{\"id\": \"a"),
+            (ErrorKind::Truncated, 2, 19)
+        );
+        assert_eq!(of(b"{\n \"jobs\": [}]}"), (ErrorKind::Syntax, 2, 11));
+        assert_eq!(of(b"{\"jobs\":[]} x").0, ErrorKind::Syntax);
+        for shape in [
+            "null",
+            "\"x\"",
+            "5",
+            "true",
+            "{\"jobs\":5}",
+            "{\"jobs\":\"x\"}",
+        ] {
+            assert_eq!(of(shape.as_bytes()).0, ErrorKind::Shape, "{shape}");
+        }
+    }
+
+    #[test]
+    fn raw_reading_keeps_what_it_does_not_know() {
+        let text = "{\n  \"jobs\": [\n    {\n      \"id\": \"a\",\n      \"new\": 1.50,\n      \
+                    \"big\": 123456789012345678901234567890,\n      \"none\": [],\n      \
+                    \"empty\": {},\n      \"text\": \"ä\u{7f}\\u0001\\n\\\"\\\\/\"\n    }\n  ],\n  \
+                    \"updated_at\": \"u\",\n  \"ours\": {\n    \"a\": -0.0\n  }\n}";
+        let source = JobsText::new(text.as_bytes()).expect("text");
+        let jobs = source.raw().expect("jobs");
+        let updated = jobs.updated_at.unwrap_or_default();
+        assert_eq!(write(&jobs.jobs, &updated, &jobs.rest), text);
+    }
+}
