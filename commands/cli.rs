@@ -23,9 +23,11 @@ use crate::man::Man;
     max_term_width = 100,
     disable_help_subcommand = true
 )]
-#[command(
-    after_help = "Start with 'hermes cron doctor': it changes nothing, and says what is wrong."
-)]
+#[command(after_help = "\
+Examples:
+  hermes cron doctor        what is wrong; it changes nothing
+  hermes explain HM204      what a code means
+  hermes help exit-codes    what an exit status means")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

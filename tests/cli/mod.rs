@@ -2,3 +2,4 @@
 
 mod doors;
 mod exit;
+mod generated;

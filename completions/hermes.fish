@@ -1,0 +1,128 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_hermes_global_optspecs
+    string join \n home= p/profile= color= ascii h/help V/version
+end
+
+function __fish_hermes_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_hermes_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_hermes_using_subcommand
+    set -l cmd (__fish_hermes_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c hermes -n "__fish_hermes_needs_command" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_needs_command" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_needs_command" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_needs_command" -s V -l version -d 'Print version'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "cron" -d 'Manage scheduled jobs, and find out why one does not fire'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "doctor" -d 'Look for what keeps scheduled work from running: \'hermes cron doctor\''
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "explain" -d 'Explain a code of the doctor: why it happens, what it does, how to mend it'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "completions" -d 'Print the completions of a shell'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "man" -d 'Print the manual page, or write all pages into a directory'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "help" -d 'Print help of a command, or the table of exit codes'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -f -a "doctor" -d 'Look for what keeps scheduled work from running'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l pid -d 'Judge for this process' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l only -d 'Run only these checks or groups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l skip -d 'Leave out these checks or groups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l deadline -d 'Answer within this time, whatever hangs' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l fail-on -d 'The least severity that sets the exit status' -r -f -a "info\t'Worth knowing'
+warning\t'Will bite, or bites a little'
+error\t'Something does not work'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l print -d 'The least severity that is printed as text; JSON always has all' -r -f -a "info\t'Worth knowing'
+warning\t'Will bite, or bites a little'
+error\t'Something does not work'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l shell -d 'Judge for this shell'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l strict -d 'Let everything that could not be checked set the exit status'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l plain -d 'Print tab-separated records'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l json -d 'Print one JSON document, schema hermes.doctor/1'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -s q -l quiet -d 'Print nothing when the exit status is 0'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -s v -l verbose -d 'Print every check with its duration, and all evidence'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l pid -d 'Judge for this process' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l only -d 'Run only these checks or groups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l skip -d 'Leave out these checks or groups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l deadline -d 'Answer within this time, whatever hangs' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l fail-on -d 'The least severity that sets the exit status' -r -f -a "info\t'Worth knowing'
+warning\t'Will bite, or bites a little'
+error\t'Something does not work'"
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l print -d 'The least severity that is printed as text; JSON always has all' -r -f -a "info\t'Worth knowing'
+warning\t'Will bite, or bites a little'
+error\t'Something does not work'"
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l shell -d 'Judge for this shell'
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l strict -d 'Let everything that could not be checked set the exit status'
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l plain -d 'Print tab-separated records'
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l json -d 'Print one JSON document, schema hermes.doctor/1'
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -s q -l quiet -d 'Print nothing when the exit status is 0'
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -s v -l verbose -d 'Print every check with its duration, and all evidence'
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand explain" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand explain" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand explain" -l all -d 'List every code'
+complete -c hermes -n "__fish_hermes_using_subcommand explain" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand explain" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand completions" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand completions" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand completions" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand man" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand man" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand man" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand help" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand help" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand help" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand help" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
