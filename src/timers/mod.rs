@@ -19,6 +19,7 @@ pub mod differences;
 pub mod digest;
 pub mod event;
 pub mod fuse;
+pub mod goal_row;
 pub mod heartbeat;
 pub mod heartbeat_args;
 pub mod heartbeat_row;
@@ -28,6 +29,7 @@ pub mod pacing;
 pub mod prompt;
 pub mod python;
 pub mod row;
+pub mod rows;
 
 #[cfg(test)]
 mod cases_tests;
