@@ -1,14 +1,19 @@
 //! What is true of this host: facts as plain data, and the probes that find them.
 
 pub mod bus_probe;
+pub mod census;
 pub mod cgroup;
+pub mod command;
 pub mod container;
 pub mod facts;
+pub mod home_of;
 pub mod liveness;
+pub mod liveness_probe;
 pub mod locks;
 pub mod machine_probe;
 pub mod placement;
 pub mod proc;
+pub mod process_probe;
 pub mod runtime_dir;
 pub mod unit_probe;
 
