@@ -281,8 +281,8 @@ pub struct SystemBusReport {
     pub user_manager_failure: Option<Failure>,
 }
 
-/// `user@UID.service`, as PID 1 sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// `user@UID.service`, as PID 1 sees it. One that is not loaded is told of only if it is masked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserManagerUnit {
     /// `LoadState`: `loaded`, `masked`, `not-found`.
     pub load_state: String,

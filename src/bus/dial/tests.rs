@@ -1,5 +1,6 @@
 use std::os::unix::net::UnixStream as StdStream;
 
+use proptest::prelude::*;
 use zbus::{Message, OwnedVariant, Variant, names::MemberName};
 
 use super::*;
@@ -297,4 +298,58 @@ async fn the_deadline_over_all_cuts_the_stages() {
     let (report, _) = dial(Door::SessionBus, &mute.path(), own_uid(), patience).await;
     let (stage, failure) = report.refusal().unwrap();
     assert_eq!((stage, failure.kind), (Stage::Hello, FailureKind::Mute));
+}
+
+/// The replies of a healthy bus to Hello and NameHasOwner, as one stream of bytes.
+fn replies() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for serial in 1_u32..4 {
+        let call = Message::method_call("/a", "Hello")
+            .serial(serial.try_into().unwrap())
+            .build(&())
+            .unwrap();
+        bytes.extend_from_slice(returns(&call.header(), &":1.7").data());
+    }
+    bytes
+}
+
+/// Lets everybody in and then says `words`, whatever it is asked.
+fn babbling(words: Vec<u8>) -> Fake {
+    Fake::serving(move |mut stream| {
+        let mut speech = format!("OK {GUID}\r\nAGREE_UNIX_FD\r\n").into_bytes();
+        speech.extend_from_slice(&words);
+        async move {
+            let _gone = stream.write_all(&speech).await;
+            std::future::pending::<()>().await;
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Replies with any bytes changed or cut off end in a refusal, within the time, without a panic.
+    #[test]
+    fn hostile_replies_end_in_a_refusal(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        length in any::<prop::sample::Index>(),
+        private in any::<bool>(),
+    ) {
+        let reactor = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let report = reactor.block_on(async {
+            let mut words = replies();
+            for (at, byte) in changes {
+                let at = at.index(words.len());
+                words[at] = byte;
+            }
+            words.truncate(length.index(words.len()));
+            let fake = babbling(words);
+            let patience =
+                Patience { stage: Duration::from_millis(15), total: Duration::from_millis(40) };
+            let door = if private { Door::Private } else { Door::SessionBus };
+            dial(door, &fake.path(), own_uid(), patience).await.0
+        });
+        prop_assert!(!report.answers());
+        prop_assert!(report.refusal().is_some());
+    }
 }

@@ -77,7 +77,8 @@ pub enum StartError {
         job: String,
         /// `Result` of the unit, as far as it could be read.
         result: Option<String>,
-        /// `ExecMainStatus` of the unit: 203 no program, 200 no directory.
+        /// `ExecMainStatus` of the unit: 203 no program, 200 no directory. Below 200 a service did
+        /// run, and has failed already.
         status: Option<i32>,
     },
     /// The job did not end in time; it may still.
@@ -140,9 +141,14 @@ impl Client {
         within: Duration,
     ) -> Result<Started, StartError> {
         let until = Instant::now() + within;
+        // One deadline over all calls: a busy manager may take longer than a door's stage.
+        let patient = Self {
+            patience: within,
+            ..self.clone()
+        };
         let starting = async {
-            let mut jobs = Jobs::listen(self).await.map_err(StartError::Lost)?;
-            let (job, dropped) = self.negotiate(name, &properties).await?;
+            let mut jobs = Jobs::listen(&patient).await.map_err(StartError::Lost)?;
+            let (job, dropped) = patient.negotiate(name, &properties).await?;
             let lost = || StartError::Lost(CallError::Broken("no end of the job".to_owned()));
             let result = jobs.end_of(&job).await.ok_or_else(lost)?;
             Ok((result, dropped))

@@ -4,8 +4,8 @@ use tokio::time::Instant;
 
 use super::{Places, before};
 use crate::bus::{
-    Client, Door, DoorReport, Failure, FailureKind, LogindReport, Patience, SystemBusReport, Unit,
-    UserManagerUnit, dial,
+    CallError, Client, Door, DoorReport, Failure, FailureKind, LogindReport, Patience,
+    SystemBusReport, Unit, UserManagerUnit, dial,
 };
 
 /// Dials the system bus (and, as root, PID 1's own socket) and asks logind and PID 1 about `uid`.
@@ -87,11 +87,31 @@ async fn user_manager(
             )),
         );
     };
-    match before(until, client.unit(&format!("user@{uid}.service"))).await {
-        Ok(Ok(unit)) => (unit.map(user_manager_unit), None),
-        Ok(Err(error)) => (None, Some(error.failure())),
+    let asking = async {
+        let unit = client.unit(&format!("user@{uid}.service")).await?;
+        Ok(match unit {
+            Some(unit) => Some(user_manager_unit(unit)),
+            None => masked(client, uid).await?,
+        })
+    };
+    match before(until, asking).await {
+        Ok(Ok(unit)) => (unit, None),
+        Ok(Err::<_, CallError>(error)) => (None, Some(error.failure())),
         Err(mute) => (None, Some(mute)),
     }
+}
+
+/// A masked unit is seldom loaded; its file tells.
+async fn masked(client: &Client, uid: u32) -> Result<Option<UserManagerUnit>, CallError> {
+    let own = format!("user@{uid}.service");
+    let files = client.installed_units(&[&own, "user@.service"]).await?;
+    let masked = files.iter().any(|file| file.state.starts_with("masked"));
+    Ok(masked.then(|| UserManagerUnit {
+        load_state: "masked".to_owned(),
+        active_state: "inactive".to_owned(),
+        sub_state: "dead".to_owned(),
+        ..UserManagerUnit::default()
+    }))
 }
 
 fn user_manager_unit(unit: Unit) -> UserManagerUnit {

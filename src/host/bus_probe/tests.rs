@@ -54,6 +54,10 @@ fn bus(holder: u32) -> impl FnMut(&Message) -> Vec<Message> + Clone + Send + 'st
             Some("GetConnectionUnixProcessID") => returns(&header, &holder),
             Some("Get") => returns(&header, &Variant::from("252")),
             Some("GetAll") => returns(&header, &HashMap::<String, OwnedVariant>::new()),
+            Some("ListUnitFilesByPatterns") => returns(
+                &header,
+                &vec![("/lib/systemd/system/user@.service", "masked-runtime")],
+            ),
             Some("GetUnit") => refuses(&header, "org.freedesktop.systemd1.NoSuchUnit", "no"),
             _ => refuses(&header, UNKNOWN_METHOD, "no"),
         };
@@ -115,6 +119,11 @@ async fn a_manager_on_the_system_bus_can_place() {
         "nobody owns logind's name"
     );
     assert_eq!(facts.system_bus.user_manager_failure, None);
+    let unit = facts.system_bus.user_manager.unwrap();
+    assert_eq!(
+        unit.load_state, "masked",
+        "not loaded, and its file says why"
+    );
 }
 
 #[tokio::test]
