@@ -27,3 +27,6 @@ pub mod dispatch;
 pub mod doctor;
 pub mod sessions;
 pub mod timers;
+
+// The hall.
+pub mod server;
