@@ -1,5 +1,6 @@
 //! How a job is launched: one pure decision, and the launchers that follow it.
 
+pub mod derive;
 pub mod facts;
 pub mod flips;
 pub mod forecast;
@@ -8,6 +9,7 @@ pub mod launcher;
 pub mod mode;
 pub mod placement;
 
+pub use derive::{Guess, derive};
 pub use facts::DispatchFacts;
 pub use flips::{Change, Flip};
 pub use forecast::{Forecast, Outlook};

@@ -7,6 +7,7 @@ pub mod read;
 
 use jiff::Timestamp;
 
+use crate::dispatch::{Decision, Guess, Kind, Policy, decide, derive};
 use crate::host::Facts;
 pub use home::HomeEvidence;
 pub use read::{Read, Stat, Trouble, TroubleKind};
@@ -18,19 +19,43 @@ pub struct Evidence {
     pub now: Timestamp,
     /// The host.
     pub facts: Facts,
+    /// How the dispatcher will launch a job.
+    pub decision_jobs: Decision,
+    /// How it will launch a long-lived worker.
+    pub decision_long: Decision,
+    /// What both decisions had to assume.
+    pub guesses: Vec<Guess>,
+    /// `cron.max_parallel_jobs` as it is in force; `None`: unbounded, or not known.
+    pub max_parallel: Option<u32>,
     /// The homes that are judged, the root's own first.
     pub homes: Vec<HomeEvidence>,
 }
 
 impl Evidence {
-    /// Evidence about the host alone.
+    /// Evidence about the host alone, under the default policy.
     #[must_use]
     pub fn new(now: Timestamp, facts: Facts) -> Self {
+        let policy = Policy::default();
+        let (derived, guesses) = derive(&facts);
         Self {
             now,
             facts,
+            decision_jobs: decide(derived, policy, Kind::Job),
+            decision_long: decide(derived, policy, Kind::LongLived),
+            guesses,
+            max_parallel: None,
             homes: Vec::new(),
         }
+    }
+
+    /// The same under this policy.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy, max_parallel: Option<u32>) -> Self {
+        let derived = self.decision_jobs.facts;
+        self.decision_jobs = decide(derived, policy, Kind::Job);
+        self.decision_long = decide(derived, policy, Kind::LongLived);
+        self.max_parallel = max_parallel;
+        self
     }
 
     /// The same, with what these homes hold.

@@ -5,6 +5,8 @@
 //! A fact that could not be had is [`Fact::Unknown`] with its reason. It is never a default.
 
 mod dispatcher;
+#[cfg(test)]
+pub(crate) mod example;
 mod machine;
 mod process;
 mod records;
