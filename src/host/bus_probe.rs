@@ -39,6 +39,8 @@ pub struct Places {
     pub system_bus: PathBuf,
     /// PID 1's own socket; only root is let in.
     pub system_private: PathBuf,
+    /// Who listens at both: root.
+    pub system_owner: u32,
     /// Where linger is marked.
     pub linger: PathBuf,
     /// Where logind makes runtime directories.
@@ -50,6 +52,7 @@ impl Default for Places {
         Self {
             system_bus: "/run/dbus/system_bus_socket".into(),
             system_private: "/run/systemd/private".into(),
+            system_owner: 0,
             linger: "/var/lib/systemd/linger".into(),
             run_user: "/run/user".into(),
         }

@@ -18,10 +18,23 @@ pub async fn system_bus(
     let until = Instant::now() + patience.total;
     let root = rustix::process::geteuid().is_root();
     let (bus, private) = tokio::join!(
-        dial(Door::SystemBus, &places.system_bus, 0, patience),
+        dial(
+            Door::SystemBus,
+            &places.system_bus,
+            places.system_owner,
+            patience
+        ),
         async {
             if root {
-                Some(dial(Door::Private, &places.system_private, 0, patience).await)
+                Some(
+                    dial(
+                        Door::Private,
+                        &places.system_private,
+                        places.system_owner,
+                        patience,
+                    )
+                    .await,
+                )
             } else {
                 None
             }

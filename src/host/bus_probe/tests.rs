@@ -19,6 +19,7 @@ fn empty(folder: &Path) -> Places {
     Places {
         system_bus: folder.join("system_bus_socket"),
         system_private: folder.join("private"),
+        system_owner: own_uid(),
         linger: folder.join("linger"),
         run_user: folder.join("user"),
     }
