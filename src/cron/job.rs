@@ -148,6 +148,20 @@ job! {
     quota_hold_cron_expr,
     /// The last launch that failed.
     last_fire_error,
+    /// Program that runs the script.
+    interpreter,
+    /// A pinned model.
+    model,
+    /// A pinned provider.
+    provider,
+    /// A pinned endpoint.
+    base_url,
+    /// How hard the model thinks.
+    reasoning_effort,
+    /// Where a failure goes.
+    failure_deliver,
+    /// What only we know of a job; the other program keeps it.
+    x_hermes,
 }
 
 struct JobVisitor;

@@ -20,10 +20,12 @@ pub mod jobs_text;
 pub mod lateness;
 pub mod loose;
 pub mod natural;
+pub mod needs;
 pub mod next;
 pub mod refusal;
 pub mod schedule;
 pub mod stamp;
+pub mod task;
 pub mod text;
 
 #[cfg(test)]
