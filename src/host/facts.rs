@@ -22,9 +22,7 @@ pub use machine::{
     Boot, CgroupFacts, CgroupLayout, ClockFacts, Container, Machine, Memory, Namespaces,
 };
 pub use process::{Descriptors, Environment, FileId, ProcessFacts, Role};
-pub use records::{
-    GatewayState, HomeRecords, HostRecord, LockHeld, NewestFile, OwnerRecord, Recorded,
-};
+pub use records::{GatewayState, HomeRecords, HostRecord, NewestFile, OwnerRecord, Recorded};
 pub use unit::{ManagerKind, UnitFacts};
 
 /// Something that was looked for.

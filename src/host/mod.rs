@@ -1,7 +1,7 @@
 //! What is true of this host: facts as plain data, and the probes that find them.
 
 pub mod bus_probe;
-pub mod census;
+pub mod census_probe;
 pub mod cgroup;
 pub mod command;
 pub mod container;
@@ -14,6 +14,8 @@ pub mod machine_probe;
 pub mod placement;
 pub mod proc;
 pub mod process_probe;
+pub mod records;
+pub mod records_probe;
 pub mod runtime_dir;
 pub mod unit_probe;
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Fact;
 use crate::host::liveness::{BootMark, Liveness};
+use crate::host::locks::Holder;
 
 /// A file that may be there: `Known(None)` is "not there", never "not readable".
 pub type Recorded<T> = Fact<Option<T>>;
@@ -27,11 +28,13 @@ pub struct HomeRecords {
     /// The same record inside `gateway.lock`.
     pub gateway_lock: Recorded<OwnerRecord>,
     /// Whether somebody holds `gateway.lock`.
-    pub gateway_lock_held: LockHeld,
+    pub gateway_lock_held: Holder,
     /// `gateway_state.json` of Hermes Agent.
     pub gateway_state: Recorded<GatewayState>,
     /// `run/serve.json` of our serve.
     pub serve: Recorded<OwnerRecord>,
+    /// Whether somebody holds `run/serve.lock`.
+    pub serve_lock_held: Holder,
     /// Starts of the gateway, in seconds since 1970, oldest first (`gateway-starts.log`).
     pub gateway_starts: Vec<f64>,
     /// The file of this home that was written last, by its own time.
@@ -52,6 +55,9 @@ pub struct OwnerRecord {
     /// The boot that it belongs to.
     #[serde(default)]
     pub boot: Option<BootMark>,
+    /// Inode of its pid namespace.
+    #[serde(default)]
+    pub pid_namespace: Option<u64>,
     /// The home that it names.
     #[serde(default)]
     pub home: Option<PathBuf>,
@@ -88,20 +94,6 @@ pub struct HostRecord {
     pub owner: OwnerRecord,
     /// The profiles that it serves.
     pub profiles: Vec<String>,
-}
-
-/// Whether somebody holds a lock, by evidence that takes nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LockHeld {
-    /// This process holds it.
-    By(u32),
-    /// It is held; the process that took it has ended, and left it to a child.
-    Inherited(u32),
-    /// Nobody does, or there is no such file.
-    Free,
-    /// It cannot be told.
-    CannotTell(String),
 }
 
 /// The file of a home that was written last.
