@@ -6,9 +6,10 @@ use super::{BOOTED, NOW, STARTED, UID};
 use crate::bus::{Door, DoorReport, Failure, ManagerFacts, Stage, StageReport};
 use crate::host::facts::{
     AccountFacts, Boot, CgroupFacts, CgroupLayout, ClockFacts, Container, Descriptors, Dispatcher,
-    Environment, Fact, HomeRecords, LockHeld, Machine, ManagerKind, Memory, Namespaces,
-    ProcessFacts, Program, Role, UnitFacts, Viewpoint,
+    Environment, Fact, HomeRecords, Machine, ManagerKind, Memory, Namespaces, ProcessFacts,
+    Program, Role, UnitFacts, Viewpoint,
 };
+use crate::host::locks::Holder;
 use crate::host::runtime_dir::{Candidate, Kind, Origin, Seen};
 
 /// A directory that is there.
@@ -125,9 +126,10 @@ pub(super) fn home_records(path: PathBuf) -> HomeRecords {
         owner: Some(UID),
         gateway_pid: Fact::Known(None),
         gateway_lock: Fact::Known(None),
-        gateway_lock_held: LockHeld::Free,
+        gateway_lock_held: Holder::Free,
         gateway_state: Fact::Known(None),
         serve: Fact::Known(None),
+        serve_lock_held: Holder::Absent,
         gateway_starts: Vec::new(),
         newest_file: None,
     }
