@@ -17,4 +17,6 @@ pub mod json;
 pub mod plain;
 pub mod report;
 pub mod run;
+#[cfg(test)]
+mod sample;
 pub mod verdict;

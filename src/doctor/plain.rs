@@ -73,8 +73,8 @@ impl Records {
         };
         self.add(&["dispatch", "jobs", dispatch.cron.mode, survives]);
         self.add(&["dispatch", "long_lived", dispatch.long_lived.mode]);
-        self.add(&["dispatch", "after_logout", &dispatch.after_logout]);
-        self.add(&["dispatch", "after_reboot", &dispatch.after_reboot]);
+        self.add(&["dispatch", "after_logout", dispatch.after_logout]);
+        self.add(&["dispatch", "after_reboot", dispatch.after_reboot]);
         let pid = dispatch.pid.map(|pid| pid.to_string()).unwrap_or_default();
         let unit = dispatch.unit.as_deref().unwrap_or("");
         let account = &dispatch.account;

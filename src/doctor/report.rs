@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::finding::{Observation, Remedy, Severity, Subject};
 use super::verdict::Status;
 pub use assemble::{Ended, Input, Ran, assemble, milliseconds};
-pub use dispatch::{Dispatch, Flip, LongLived, Now};
+pub use dispatch::{Decided, Dispatch, Flip, LongLived, Now, Step};
 
 /// The name and version of the document's shape.
 pub const SCHEMA: &str = "hermes.doctor/1";

@@ -72,21 +72,16 @@ fn unchecked(page: &mut Page, report: &Report) {
 fn checks(page: &mut Page, report: &Report) {
     page.gap();
     page.paragraph("checks:", "");
-    let longest = report.checks.iter().map(|check| check.id.len()).max();
-    let longest = longest.unwrap_or(0);
     for check in &report.checks {
         let status = plain::status(check.status).replace('_', " ");
-        let label = format!(
-            "  {:longest$} {status:14} {:7.3} ms ",
-            check.id, check.duration_ms
-        );
         let said = check.reason.as_deref().or(check.note.as_deref());
-        let said = page.safe(said.unwrap_or(""));
-        let rest = " ".repeat(label.len().min(page.look.width.unwrap_or(usize::MAX) / 2));
-        page.hanging(&said, &label, &rest);
-        let kept = page.text.trim_end().len();
-        page.text.truncate(kept);
-        page.text.push('\n');
+        let text = match said {
+            Some(said) => format!("{}: {said}", check.id),
+            None => check.id.to_owned(),
+        };
+        let text = page.safe(&text);
+        let label = format!("  {status:14} {:8.3} ms  ", check.duration_ms);
+        page.hanging(&text, &label, "    ");
     }
 }
 

@@ -95,7 +95,7 @@ fn way_out(page: &mut Page, remedy: &Remedy) {
     let until = if remedy.persistent {
         ""
     } else {
-        ", until the next reboot"
+        " (until the next reboot)"
     };
     let effect = page.safe(&remedy.effect);
     let label = format!("  remedy{who}: ");

@@ -7,6 +7,8 @@ use crate::output::human::count;
 
 /// Where the values of the block begin.
 const LABEL: usize = 16;
+/// A terminal of fewer columns has no room for two of text.
+const NARROW: usize = 60;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     let style = page.look.style;
@@ -25,7 +27,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     }
 }
 
-/// One sentence: how many findings, and what becomes of jobs.
+/// One sentence: what becomes of jobs, and how much was found.
 fn headline(report: &Report) -> String {
     let counts = report.verdict.counts;
     let mut found = Vec::new();
@@ -50,7 +52,7 @@ fn headline(report: &Report) -> String {
     }
     let mode = report.dispatch.as_ref().map(sentence);
     match mode {
-        Some(mode) => format!("{}; {mode}", found.join(", ")),
+        Some(mode) => format!("{mode}; {}", found.join(", ")),
         None => found.join(", "),
     }
 }
@@ -84,22 +86,29 @@ fn block(page: &mut Page, dispatch: &Dispatch) {
     let long = with_reasons(dispatch.long_lived.mode, &dispatch.long_lived.reasons);
     row(page, "jobs", &jobs);
     row(page, "long-lived work", &long);
-    row(page, "after logout", &dispatch.after_logout);
-    row(page, "after reboot", &dispatch.after_reboot);
+    row(
+        page,
+        "after logout",
+        &dispatch.after_logout.replace('_', "-"),
+    );
+    row(
+        page,
+        "after reboot",
+        &dispatch.after_reboot.replace('_', "-"),
+    );
     row(page, "judged for", &judged_for(dispatch));
     if let Some(flip) = &dispatch.flips_to {
-        let changes = flip.changes.join(", and ");
-        row(
-            page,
-            "to be changed",
-            &format!("{changes}: then {}", flip.mode),
-        );
+        let changes: Vec<_> = flip.changes.iter().map(|change| change.text).collect();
+        let changes = changes.join(", and ");
+        let better = flip.mode.replace('_', "-");
+        row(page, &format!("to be {better}"), &changes);
     }
 }
 
 fn with_reasons(mode: &str, reasons: &[String]) -> String {
+    let mode = mode.replace('_', "-");
     if reasons.is_empty() {
-        mode.to_owned()
+        mode
     } else {
         format!("{mode}: {}", reasons.join("; "))
     }
@@ -127,9 +136,15 @@ fn judged_for(dispatch: &Dispatch) -> String {
 }
 
 fn row(page: &mut Page, label: &str, value: &str) {
-    let first = format!("  {label:LABEL$} ");
+    let narrow = page.look.width.is_some_and(|width| width < NARROW);
+    let (first, rest) = if narrow {
+        (format!("  {label}: "), "    ".to_owned())
+    } else {
+        let first = format!("  {label:LABEL$} ");
+        let rest = " ".repeat(first.len());
+        (first, rest)
+    };
     let painted = page.look.style.dim(&first);
-    let rest = " ".repeat(first.len());
     let value = page.safe(value);
     page.labelled(&first, &painted, &value, &rest);
 }

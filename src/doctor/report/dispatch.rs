@@ -4,6 +4,9 @@
 use serde::Serialize;
 
 use super::Reported;
+use crate::dispatch::{Decision, Manager, Mechanism};
+use crate::host::Facts;
+use crate::host::facts::{Program, Viewpoint};
 
 /// In which mode jobs are dispatched, for whom, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,11 +32,13 @@ pub struct Dispatch {
     /// Ids of the findings that made it so.
     pub because: Vec<String>,
     /// The mode of jobs after the last logout of the account.
-    pub after_logout: String,
+    pub after_logout: &'static str,
     /// The mode of jobs after a reboot.
-    pub after_reboot: String,
+    pub after_reboot: &'static str,
     /// The smallest set of changes that gives another mode, if there is one.
     pub flips_to: Option<Flip>,
+    /// What had to be assumed, because it could not be found out.
+    pub guesses: Vec<String>,
 }
 
 /// The mode of jobs.
@@ -43,6 +48,10 @@ pub struct Now {
     pub mode: &'static str,
     /// Whether a running job survives a restart of what dispatches; `null` where it cannot be told.
     pub survives_restart: Option<bool>,
+    /// How a worker is placed, where it is: `scope` or `service`.
+    pub mechanism: Option<Mechanism>,
+    /// By whose manager.
+    pub manager: Option<Manager>,
     /// Why, as sentences without a full stop.
     pub reasons: Vec<String>,
 }
@@ -63,11 +72,81 @@ pub struct Flip {
     pub mode: &'static str,
     /// Ids of the findings whose remedies are among the changes.
     pub by: Vec<String>,
-    /// The changes, in words: all of them are needed.
-    pub changes: Vec<String>,
+    /// The changes: all of them are needed.
+    pub changes: Vec<Step>,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Its stable name.
+    pub name: &'static str,
+    /// What an operator does, an imperative fragment.
+    pub text: &'static str,
+}
+
+/// The decision about both kinds of work, and what it rests on.
+#[derive(Clone, Copy, Debug)]
+pub struct Decided<'a> {
+    /// About jobs.
+    pub jobs: &'a Decision,
+    /// About workers made to run for hours.
+    pub long_lived: &'a Decision,
+    /// What had to be assumed.
+    pub guesses: &'a [String],
 }
 
 impl Dispatch {
+    /// The decision in the words of the report. `because` and `by` hold codes until
+    /// [`Dispatch::with_ids`] knows the findings.
+    #[must_use]
+    pub fn of(facts: &Facts, decided: Decided<'_>) -> Self {
+        let dispatcher = &facts.dispatcher;
+        let Decided {
+            jobs,
+            long_lived,
+            guesses,
+        } = decided;
+        Self {
+            viewpoint: viewpoint_word(dispatcher.viewpoint),
+            chosen_because: dispatcher.chosen_because.clone(),
+            program: match dispatcher.program {
+                Program::Ours => "hermes",
+                Program::HermesAgent => "hermes-agent",
+            },
+            version: dispatcher.version.known().cloned(),
+            pid: dispatcher.process.as_ref().map(|process| process.pid),
+            unit: dispatcher.unit.as_ref().map(|unit| unit.name.clone()),
+            account: facts.account.label(),
+            cron: Now {
+                mode: jobs.mode.word(),
+                survives_restart: jobs.survives_restart.known(),
+                mechanism: jobs.mechanism,
+                manager: jobs.manager,
+                reasons: reasons(jobs),
+            },
+            long_lived: LongLived {
+                mode: long_lived.mode.word(),
+                reasons: reasons(long_lived),
+            },
+            because: Vec::new(),
+            after_logout: jobs.forecast.after_logout.word(),
+            after_reboot: jobs.forecast.after_reboot.word(),
+            flips_to: jobs.flips.first().map(|flip| Flip {
+                mode: flip.mode.word(),
+                by: Vec::new(),
+                changes: flip
+                    .by
+                    .iter()
+                    .map(|change| Step {
+                        name: change.name(),
+                        text: change.text(),
+                    })
+                    .collect(),
+            }),
+            guesses: guesses.to_vec(),
+        }
+    }
     /// The same with the ids of findings where it had their codes.
     #[must_use]
     pub(super) fn with_ids(mut self, findings: &[Reported]) -> Self {
@@ -84,5 +163,20 @@ impl Dispatch {
             flip.by = ids(&flip.by);
         }
         self
+    }
+}
+
+fn reasons(decision: &Decision) -> Vec<String> {
+    let text = |reason: &crate::dispatch::Reason| reason.text().to_owned();
+    decision.reasons.iter().map(text).collect()
+}
+
+fn viewpoint_word(viewpoint: Viewpoint) -> &'static str {
+    match viewpoint {
+        Viewpoint::Serve => "serve",
+        Viewpoint::Gateway => "gateway",
+        Viewpoint::Unit => "unit",
+        Viewpoint::Pid => "pid",
+        Viewpoint::Shell => "shell",
     }
 }

@@ -1,0 +1,192 @@
+//! A report of everything that a report can hold, for the tests of the renderers.
+
+use std::time::Duration;
+
+use super::check::{Check, Group, Outcome};
+use super::finding::{Finding, Observation, Remedy, Severity, Subject};
+use super::report::{
+    Dispatch, Ended, Flip, Host, Input, LongLived, Now, Ran, Report, Run, Step, assemble,
+};
+use super::verdict::Thresholds;
+use crate::host::{Gap, GapKind};
+
+const BUS: Check = Check {
+    id: "session-bus",
+    group: Group::SessionBus,
+    title: "the user manager can be reached",
+    codes: &[],
+    run: |_| Outcome::default(),
+};
+
+static CHECKS: [Check; 6] = [
+    Check {
+        id: "host",
+        group: Group::Host,
+        title: "systemd runs the host",
+        ..BUS
+    },
+    BUS,
+    Check {
+        id: "service-unit",
+        group: Group::Service,
+        title: "the unit of the dispatcher is sound",
+        ..BUS
+    },
+    Check {
+        id: "jobs",
+        group: Group::Jobs,
+        title: "jobs are on schedule",
+        ..BUS
+    },
+    Check {
+        id: "loops",
+        group: Group::Loops,
+        title: "loops are driven",
+        ..BUS
+    },
+    Check {
+        id: "stores",
+        group: Group::Stores,
+        title: "stores can be read",
+        ..BUS
+    },
+];
+
+fn bus_mute() -> Finding {
+    let socket = "/run/user/1001/bus";
+    Finding::new(
+        "HM204",
+        Subject::new("socket", socket),
+        "the session bus of bot accepts connections and never answers",
+    )
+    .severity(Severity::Error)
+    .seen(
+        Observation::new("connect", socket, "no reply in 1500 ms")
+            .at_stage("authenticate")
+            .with_errno(Some(110)),
+    )
+    .remedy(
+        Remedy::root(
+            ["systemctl", "restart", "user@1001.service"],
+            "starts the user manager of bot and its bus anew; user units of bot stop for a moment",
+        )
+        .until_reboot()
+        .verify(["hermes", "cron", "doctor", "--only", "session-bus"]),
+    )
+}
+
+fn overdue(job: &str) -> Finding {
+    let subject = Subject::new("job", job);
+    let summary = format!("job '{job}' is overdue by 3h 5m: nothing fired it");
+    Finding::new("HM501", subject, summary)
+        .severity(Severity::Warning)
+        .because_of("HM204")
+}
+
+fn outcomes() -> [Ended; 6] {
+    let gap = Gap {
+        kind: GapKind::Permission,
+        why: "the environment of pid 812 belongs to uid 990".to_owned(),
+        would_tell: ["sudo", "hermes", "cron", "doctor", "--pid", "812"]
+            .map(str::to_owned)
+            .to_vec(),
+    };
+    let mut bus = Outcome::default();
+    bus.find(bus_mute());
+    let mut service = Outcome::default();
+    service.could_not_and_it_matters("whether the service has a runtime directory", &gap);
+    service.find(
+        Finding::new(
+            "HM310",
+            Subject::new("unit", "hermes serve@bot.service"),
+            "KillMode=control-group ends running jobs with the service",
+        )
+        .severity(Severity::Info)
+        .remedy(
+            Remedy::root(
+                ["systemctl", "edit", "hermes serve@bot.service"],
+                "lets children of the service live on",
+            )
+            .undo(["systemctl", "revert", "hermes serve@bot.service"]),
+        ),
+    );
+    let mut jobs = Outcome::default();
+    for job in ["nightly \u{1b}[31mred", "größe", "a", "b", "c", "d", "e"] {
+        jobs.find(overdue(job));
+    }
+    [
+        Ended::Said(Outcome::passed("systemd 252, running")),
+        Ended::Said(bus),
+        Ended::Said(service),
+        Ended::Said(jobs),
+        Ended::Broke("index out of bounds".to_owned()),
+        Ended::Said(Outcome::not_applicable("there is no home")),
+    ]
+}
+
+pub(super) fn dispatch() -> Dispatch {
+    Dispatch {
+        viewpoint: "serve",
+        chosen_because: "it holds the lock of /home/bot/.hermes".to_owned(),
+        program: "hermes",
+        version: Some("0.1.0".to_owned()),
+        pid: Some(812),
+        unit: Some("hermes-serve.service".to_owned()),
+        account: "bot".to_owned(),
+        cron: Now {
+            mode: "degraded",
+            survives_restart: Some(false),
+            mechanism: None,
+            manager: None,
+            reasons: vec![
+                "the dispatcher runs in a service".to_owned(),
+                "the user manager cannot be reached, though something is there".to_owned(),
+            ],
+        },
+        long_lived: LongLived {
+            mode: "refused",
+            reasons: vec!["long-lived workers run restart-safe or not at all".to_owned()],
+        },
+        because: vec!["HM204".to_owned()],
+        after_logout: "degraded",
+        after_reboot: "scoped",
+        flips_to: Some(Flip {
+            mode: "scoped",
+            by: vec!["HM204".to_owned()],
+            changes: vec![Step {
+                name: "bus=up",
+                text: "bring up the user manager and its bus",
+            }],
+        }),
+        guesses: Vec::new(),
+    }
+}
+
+/// A report of these endings; of checks that broke down there is one only where asked for.
+pub(super) fn report(broken: bool, thresholds: Thresholds) -> Report {
+    let ran = CHECKS
+        .iter()
+        .zip(outcomes())
+        .filter(|(_, ended)| broken || !matches!(ended, Ended::Broke(_)))
+        .map(|(check, ended)| Ran {
+            check,
+            ended,
+            took: Duration::from_micros(1234),
+        });
+    assemble(Input {
+        run: Run {
+            started_at: "2026-11-30T00:00:00Z".to_owned(),
+            duration_ms: 12.345,
+            deadline_ms: 10_000.0,
+            uid: 1000,
+            user: Some("alice".to_owned()),
+            sandbox: "landlock",
+            sandbox_gap: None,
+            homes: vec!["/home/bot/.hermes".to_owned()],
+        },
+        host: Host::default(),
+        dispatch: Some(dispatch()),
+        ran: ran.collect(),
+        thresholds,
+    })
+}
