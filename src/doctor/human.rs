@@ -114,26 +114,4 @@ impl Page {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::sample;
-    use super::*;
-
-    fn text(width: Option<usize>, ascii: bool, verbose: bool) -> String {
-        let look = Look {
-            style: Style::new(false, ascii),
-            width,
-            least: Severity::Info,
-            verbose,
-        };
-        render(&sample::report(false, Default::default()), look)
-    }
-
-    #[test]
-    fn x() {
-        println!(
-            "{}\n=======\n{}",
-            text(Some(80), true, false),
-            text(Some(40), false, true)
-        );
-    }
-}
+mod tests;

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::finding::{Observation, Remedy, Severity, Subject};
 use super::verdict::Status;
 pub use assemble::{Ended, Input, Ran, assemble, milliseconds};
-pub use dispatch::{Decided, Dispatch, Flip, LongLived, Now, Step};
+pub use dispatch::{Dispatch, Flip, LongLived, Now, Step};
 
 /// The name and version of the document's shape.
 pub const SCHEMA: &str = "hermes.doctor/1";
@@ -237,3 +237,9 @@ impl Report {
         self.roots().find(|found| key(found) == best)
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/common/schema.rs"]
+mod schema;
+#[cfg(test)]
+mod tests;

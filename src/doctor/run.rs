@@ -117,7 +117,7 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
     let input = report::Input {
         run: this_run(runtime, request, started, &sandbox),
         host: report::Host::default(),
-        dispatch: None,
+        dispatch: Some(report::Dispatch::of(&evidence)),
         ran,
         thresholds: request.thresholds,
     };

@@ -164,6 +164,15 @@ pub(super) fn dispatch() -> Dispatch {
 
 /// A report of these endings; of checks that broke down there is one only where asked for.
 pub(super) fn report(broken: bool, thresholds: Thresholds) -> Report {
+    made(1000, broken, thresholds)
+}
+
+/// The same for another reader.
+pub(super) fn report_for(uid: u32, thresholds: Thresholds) -> Report {
+    made(uid, false, thresholds)
+}
+
+fn made(uid: u32, broken: bool, thresholds: Thresholds) -> Report {
     let ran = CHECKS
         .iter()
         .zip(outcomes())
@@ -178,7 +187,7 @@ pub(super) fn report(broken: bool, thresholds: Thresholds) -> Report {
             started_at: "2026-11-30T00:00:00Z".to_owned(),
             duration_ms: 12.345,
             deadline_ms: 10_000.0,
-            uid: 1000,
+            uid,
             user: Some("alice".to_owned()),
             sandbox: "landlock",
             sandbox_gap: None,

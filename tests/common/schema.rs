@@ -37,7 +37,7 @@ impl Checker<'_> {
                 "enum" if !wanted.as_array().is_some_and(|all| all.contains(value)) => {
                     faults.push(format!("{at}: {value} is none of {wanted}"));
                 }
-                "minimum" if value.as_f64() < wanted.as_f64() => {
+                "minimum" if value.is_number() && value.as_f64() < wanted.as_f64() => {
                     faults.push(format!("{at}: {value} is less than {wanted}"));
                 }
                 "required" => required(wanted, value, at, faults),
@@ -82,7 +82,12 @@ impl Checker<'_> {
 }
 
 fn required(wanted: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
-    for name in wanted.as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for name in wanted
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
         if value.get(name).is_none() {
             faults.push(format!("{at}: {name} is missing"));
         }

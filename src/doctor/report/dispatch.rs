@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use super::Reported;
-use crate::dispatch::{Decision, Manager, Mechanism};
-use crate::host::Facts;
+use crate::dispatch::{Decision, Guess, Manager, Mechanism};
+use crate::doctor::evidence::Evidence;
 use crate::host::facts::{Program, Viewpoint};
 
 /// In which mode jobs are dispatched, for whom, and why.
@@ -85,28 +85,14 @@ pub struct Step {
     pub text: &'static str,
 }
 
-/// The decision about both kinds of work, and what it rests on.
-#[derive(Clone, Copy, Debug)]
-pub struct Decided<'a> {
-    /// About jobs.
-    pub jobs: &'a Decision,
-    /// About workers made to run for hours.
-    pub long_lived: &'a Decision,
-    /// What had to be assumed.
-    pub guesses: &'a [String],
-}
-
 impl Dispatch {
     /// The decision in the words of the report. `because` and `by` hold codes until
     /// [`Dispatch::with_ids`] knows the findings.
     #[must_use]
-    pub fn of(facts: &Facts, decided: Decided<'_>) -> Self {
+    pub fn of(evidence: &Evidence) -> Self {
+        let (jobs, long_lived) = (&evidence.decision_jobs, &evidence.decision_long);
+        let facts = &evidence.facts;
         let dispatcher = &facts.dispatcher;
-        let Decided {
-            jobs,
-            long_lived,
-            guesses,
-        } = decided;
         Self {
             viewpoint: viewpoint_word(dispatcher.viewpoint),
             chosen_because: dispatcher.chosen_because.clone(),
@@ -144,7 +130,7 @@ impl Dispatch {
                     })
                     .collect(),
             }),
-            guesses: guesses.to_vec(),
+            guesses: evidence.guesses.iter().map(guess).collect(),
         }
     }
     /// The same with the ids of findings where it had their codes.
@@ -179,4 +165,8 @@ fn viewpoint_word(viewpoint: Viewpoint) -> &'static str {
         Viewpoint::Pid => "pid",
         Viewpoint::Shell => "shell",
     }
+}
+
+fn guess(guess: &Guess) -> String {
+    format!("{}: {}", guess.assumed, guess.gap.why)
 }

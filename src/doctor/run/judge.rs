@@ -74,3 +74,57 @@ fn late(check: &'static Check) -> Ran {
         took: Duration::ZERO,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+    use crate::doctor::check::{Group, Outcome};
+    use crate::host::Facts;
+
+    const FINE: Check = Check {
+        id: "fine",
+        group: Group::Host,
+        title: "all is well",
+        codes: &[],
+        run: |_| Outcome::passed("well"),
+    };
+    static BREAKS: Check = Check {
+        id: "breaks",
+        run: |_| panic!("out of luck"),
+        ..FINE
+    };
+    static HANGS: Check = Check {
+        id: "hangs",
+        run: |_| {
+            std::thread::park();
+            std::thread::park();
+            Outcome::default()
+        },
+        ..FINE
+    };
+    static PLAIN: Check = FINE;
+
+    fn endings(checks: &[&'static Check], budget: Duration) -> Vec<Ended> {
+        let facts = Facts::example();
+        let evidence = Arc::new(Evidence::new(jiff::Timestamp::UNIX_EPOCH, facts));
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ran = judge(checks, &evidence, &clock, &Budget::of(budget));
+        assert_eq!(ran.len(), checks.len());
+        ran.into_iter().map(|ran| ran.ended).collect()
+    }
+
+    #[test]
+    fn a_check_that_breaks_down_takes_no_other_along() {
+        let ended = endings(&[&BREAKS, &PLAIN], Duration::from_secs(60));
+        assert!(matches!(&ended[0], Ended::Broke(words) if words == "out of luck"));
+        assert!(matches!(&ended[1], Ended::Said(said) if said.note.as_deref() == Some("well")));
+    }
+
+    #[test]
+    fn what_hangs_is_late_and_so_is_what_comes_after_it() {
+        let ended = endings(&[&PLAIN, &HANGS, &PLAIN], Duration::from_millis(100));
+        assert!(matches!(&ended[0], Ended::Said(_)));
+        assert!(matches!(&ended[1..], [Ended::Late, Ended::Late]));
+    }
+}

@@ -1,0 +1,96 @@
+//! The text for people, as they see it.
+
+use super::super::sample;
+use super::super::verdict::Thresholds;
+use super::*;
+use crate::output::wrap::columns;
+
+fn look(width: Option<usize>) -> Look {
+    Look {
+        style: Style::new(false, false),
+        width,
+        least: Severity::Info,
+        verbose: false,
+    }
+}
+
+fn text(look: Look) -> String {
+    render(&sample::report(false, Thresholds::default()), look)
+}
+
+#[test]
+fn at_80_columns() {
+    insta::assert_snapshot!("columns_80", text(look(Some(80))));
+}
+
+#[test]
+fn with_everything_at_40_columns() {
+    let mut look = look(Some(40));
+    look.verbose = true;
+    insta::assert_snapshot!("columns_40_verbose", text(look));
+}
+
+#[test]
+fn only_commands_and_single_words_run_over_a_narrow_terminal() {
+    for width in [40, 60, 80, 160] {
+        for line in text(look(Some(width))).lines() {
+            let command = line.starts_with("      sudo ") || line.starts_with("      hermes ");
+            let next = line.starts_with("  sudo ");
+            assert!(command || next || columns(line) <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn off_a_terminal_nothing_is_fitted_to_a_width() {
+    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let free = text(look(None));
+    assert_eq!(joined(&free), joined(&text(look(Some(80)))));
+    assert!(free.lines().any(|line| line.len() > 100), "{free}");
+}
+
+#[test]
+fn colour_only_repeats_what_words_say() {
+    let mut colored = look(Some(80));
+    colored.style = Style::new(true, false);
+    let painted = text(colored);
+    assert!(painted.contains("\u{1b}["));
+    let mut plain = String::new();
+    let mut rest = painted.as_str();
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        rest = after.split_once('m').expect("the end of a colour").1;
+    }
+    plain.push_str(rest);
+    assert_eq!(plain, text(look(Some(80))));
+}
+
+#[test]
+fn in_a_c_locale_all_is_ascii_and_no_escape_passes() {
+    let mut ascii = look(None);
+    ascii.style = Style::plain();
+    let text = text(ascii);
+    assert!(text.is_ascii());
+    assert!(!text.contains('\u{1b}'));
+    assert!(text.contains(r"gr\u{f6}\u{df}e"), "{text}");
+}
+
+#[test]
+fn the_print_threshold_hides_what_is_less() {
+    let mut errors = look(None);
+    errors.least = Severity::Error;
+    let text = text(errors);
+    assert!(text.contains("error HM204"), "{text}");
+    assert!(!text.contains("info HM310"), "{text}");
+}
+
+#[test]
+fn a_check_that_broke_down_is_told() {
+    let report = sample::report(true, Thresholds::default());
+    assert_eq!(report.verdict.exit_code, 70);
+    let text = render(&report, look(None));
+    assert!(
+        text.contains("internal error: check loops: it broke down: index out of bounds"),
+        "{text}"
+    );
+}
