@@ -15,6 +15,8 @@ pub mod duration;
 pub mod expr;
 pub mod field;
 pub mod job;
+pub mod jobs_file;
+pub mod jobs_lock;
 mod jobs_shape;
 pub mod jobs_text;
 pub mod lateness;

@@ -1,0 +1,291 @@
+//! The job store on disk: read tolerantly, written raw, under the lock, at once.
+//!
+//! A store that cannot be read refuses every write, whatever the reason: unreadable is never empty. A
+//! change is a function over the jobs as they are; if somebody wrote past the lock meanwhile it is run
+//! again over what they left, so that neither change is lost.
+
+use std::io::ErrorKind as IoKind;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+use super::jobs_lock;
+use super::jobs_text::{self, ErrorKind, Jobs, JobsText, JobsTextError, ShapeNote};
+use crate::clock::iso;
+use crate::error::{Error, Kind, Result};
+use crate::files::Replace;
+use crate::home::Home;
+
+/// How often a change is run again over what somebody wrote past the lock, as in Hermes Agent.
+const ROUNDS: u32 = 5;
+/// Newest backups that are kept.
+pub const BACKUPS: usize = 20;
+
+/// A job as it stands in the store.
+pub type RawJob = Map<String, Value>;
+
+/// What tells one version of the file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    modified: (i64, i64),
+    size: u64,
+    inode: u64,
+}
+
+/// The jobs as they were read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The jobs and what was odd about their shape.
+    pub jobs: Jobs<RawJob>,
+    /// The version that was read; `None`: there is no file yet.
+    pub version: Option<Version>,
+    bytes: Vec<u8>,
+}
+
+/// What a change asks for.
+#[derive(Debug)]
+pub enum Change<T> {
+    /// Write the jobs as they are now.
+    Write(T),
+    /// Write them; some were removed, so a backup is kept.
+    WriteAfterBackup(T),
+    /// Nothing has changed.
+    Nothing(T),
+}
+
+/// The job store of one home.
+#[derive(Clone, Debug)]
+pub struct JobsFile {
+    home: Home,
+    zone: TimeZone,
+    patience: Duration,
+}
+
+impl JobsFile {
+    /// The store of a home; `updated_at` is written in this zone.
+    #[must_use]
+    pub fn new(home: &Home, zone: TimeZone) -> Self {
+        Self {
+            home: home.clone(),
+            zone,
+            patience: jobs_lock::PATIENCE,
+        }
+    }
+
+    /// The same, with another patience for the lock.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.home.jobs_file()
+    }
+
+    /// The version that is on disk now, by a look at its name.
+    ///
+    /// # Errors
+    /// When it cannot be looked at.
+    pub fn version(&self) -> Result<Option<Version>> {
+        version_of(&self.path())
+    }
+
+    /// Reads the jobs. No file is no jobs.
+    ///
+    /// # Errors
+    /// When the file is there and cannot be read, or is no store: with line, column and the newest
+    /// usable backup.
+    pub fn read(&self) -> Result<Loaded> {
+        let path = self.path();
+        let version = self.version()?;
+        if version.is_none() {
+            return Ok(Loaded {
+                jobs: none(),
+                version,
+                bytes: Vec::new(),
+            });
+        }
+        let bytes = fs_err::read(&path)
+            .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
+        match JobsText::new(&bytes).and_then(|text| text.raw()) {
+            Ok(jobs) => Ok(Loaded {
+                jobs,
+                version,
+                bytes,
+            }),
+            Err(error) => Err(self.unreadable(&error)),
+        }
+    }
+
+    /// Changes the jobs, under the lock.
+    ///
+    /// # Errors
+    /// When the lock is not to be had, the store cannot be read or written, or the change itself
+    /// refuses; the file is then as it was.
+    pub fn update<T>(
+        &self,
+        now: Timestamp,
+        mut change: impl FnMut(&mut Vec<RawJob>) -> Result<Change<T>>,
+    ) -> Result<T> {
+        self.make_directory()?;
+        let _lock = jobs_lock::take(&self.home.join("cron/.jobs.lock"), self.patience)?;
+        for _ in 0..ROUNDS {
+            let mut loaded = self.read()?;
+            let (result, backup) = match change(&mut loaded.jobs.jobs)? {
+                Change::Nothing(result) => return Ok(result),
+                Change::Write(result) => (result, repairs_shape(&loaded.jobs.notes)),
+                Change::WriteAfterBackup(result) => (result, true),
+            };
+            if self.version()? != loaded.version {
+                continue;
+            }
+            if backup && loaded.version.is_some() {
+                self.back_up(&loaded.bytes, now)?;
+            }
+            let at = iso(now, &self.zone);
+            let text = jobs_text::write(&loaded.jobs.jobs, &at, &loaded.jobs.rest);
+            let plan = Replace {
+                prefix: ".jobs_",
+                mode: 0o600,
+                durable: true,
+            };
+            plan.write(&self.path(), text.as_bytes())?;
+            return Ok(result);
+        }
+        Err(Error::new(
+            Kind::Busy,
+            format!("{} is being written past its lock", self.path().display()),
+        )
+        .with_hint("another program writes it all the time; nothing was changed"))
+    }
+
+    /// Makes `cron/`, unless the home itself is gone: a deleted profile is not brought back.
+    fn make_directory(&self) -> Result<()> {
+        let directory = self.home.cron();
+        match std::fs::DirBuilder::new().mode(0o700).create(&directory) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == IoKind::AlreadyExists => Ok(()),
+            Err(error) => {
+                let failed = Error::io(format!("failed to make {}", directory.display()), error);
+                Err(failed.with_hint(format!(
+                    "make the home first: mkdir -p {}",
+                    self.home.path().display()
+                )))
+            }
+        }
+    }
+
+    fn back_up(&self, bytes: &[u8], now: Timestamp) -> Result<()> {
+        let directory = self.home.join("cron/backups");
+        match std::fs::DirBuilder::new().mode(0o700).create(&directory) {
+            Err(error) if error.kind() != IoKind::AlreadyExists => {
+                return Err(Error::io(
+                    format!("failed to make {}", directory.display()),
+                    error,
+                ));
+            }
+            _ => {}
+        }
+        let name = format!("jobs-{}.json", now.strftime("%Y%m%dT%H%M%S.%6fZ"));
+        let plan = Replace {
+            prefix: ".jobs_",
+            mode: 0o600,
+            durable: true,
+        };
+        plan.write(&directory.join(name), bytes)?;
+        let kept = backups(&directory);
+        for old in kept.iter().skip(BACKUPS) {
+            let _one_too_many_is_no_harm = fs_err::remove_file(old);
+        }
+        Ok(())
+    }
+
+    fn unreadable(&self, error: &JobsTextError) -> Error {
+        let path = self.path();
+        let message = format!(
+            "{} cannot be read as a job store: {} (line {}, column {})",
+            path.display(),
+            error.what,
+            error.line,
+            error.column
+        );
+        let refused = Error::new(Kind::Invalid, message).with_hint("nothing is written over it");
+        match newest_usable_backup(&self.home.join("cron/backups")) {
+            Some(backup) => {
+                refused.with_hint(format!("the newest usable backup is {}", backup.display()))
+            }
+            None if error.kind == ErrorKind::Empty => refused.with_hint(format!(
+                "if there are no jobs to lose, remove it: rm {}",
+                path.display()
+            )),
+            None => refused.with_hint("there is no usable backup; mend it by hand"),
+        }
+    }
+}
+
+fn none() -> Jobs<RawJob> {
+    Jobs {
+        jobs: Vec::new(),
+        updated_at: None,
+        notes: Vec::new(),
+        rest: Map::new(),
+    }
+}
+
+/// Shapes that writing mends, beside what the change itself does.
+fn repairs_shape(notes: &[ShapeNote]) -> bool {
+    !notes.is_empty()
+}
+
+fn version_of(path: &Path) -> Result<Option<Version>> {
+    match fs_err::metadata(path) {
+        Ok(file) => Ok(Some(Version {
+            modified: (file.mtime(), file.mtime_nsec()),
+            size: file.size(),
+            inode: file.ino(),
+        })),
+        Err(error) if error.kind() == IoKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(
+            format!("failed to look at {}", path.display()),
+            error,
+        )),
+    }
+}
+
+/// The backups, the newest first: their names sort by time.
+#[must_use]
+pub fn backups(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs_err::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            name.starts_with("jobs-") && path.extension().is_some_and(|ending| ending == "json")
+        })
+        .collect();
+    paths.sort_unstable_by(|left, right| right.cmp(left));
+    paths
+}
+
+/// The newest backup that can be read as a store.
+#[must_use]
+pub fn newest_usable_backup(directory: &Path) -> Option<PathBuf> {
+    let usable = |path: &PathBuf| {
+        let bytes = fs_err::read(path).unwrap_or_default();
+        JobsText::new(&bytes).is_ok_and(|text| text.raw().is_ok())
+    };
+    backups(directory).into_iter().find(usable)
+}
+
+#[cfg(test)]
+mod tests;
