@@ -20,6 +20,10 @@ use zbus::{
 
 use super::socket::Admitted;
 
+/// What tests of other rooms need to answer with; zbus is named in this window alone.
+pub(crate) use zbus::{ObjectPath, OwnedVariant, Variant, names::MemberName};
+pub(crate) type Call = Message;
+
 pub(crate) const GUID: &str = "0123456789abcdef0123456789abcdef";
 
 /// A directory with a socket in it; the listener's task ends with it.

@@ -27,7 +27,7 @@ use crate::bus::{
 };
 
 pub use doors::{DOORS_COMMAND, door_paths, doors, doors_from_stdin};
-pub use system::system_bus;
+use system::{SystemAnswer, system_bus};
 
 /// What the last question may still take after doors that used up all of their time.
 const GRACE: Duration = Duration::from_millis(100);
@@ -85,30 +85,45 @@ pub struct BusFacts {
     pub linger_marker: LingerMarker,
 }
 
+/// The managers that answered, to be asked further about their units. A manager that does not answer
+/// is not among them, so that nothing waits for it twice.
+#[derive(Debug, Clone, Default)]
+pub struct Managers {
+    /// PID 1.
+    pub system: Option<Client>,
+    /// The user's. Root reaches it by its private socket.
+    pub user: Option<Client>,
+}
+
 /// Probes all of it, both managers at once, in about [`Patience::total`] at worst.
-pub async fn probe(subject: &Subject, places: &Places, patience: Patience) -> BusFacts {
+pub async fn probe(subject: &Subject, places: &Places, patience: Patience) -> (BusFacts, Managers) {
     let until = Instant::now() + patience.total + GRACE;
     let runtime_dir = runtime_dir(subject, places);
-    let (doors, (system_bus, system)) = tokio::join!(
+    let (doors, system) = tokio::join!(
         doors::session_doors(subject, &runtime_dir, patience),
         system_bus(subject.uid, places, patience)
     );
-    let mut session_bus = match doors {
-        Ok(doors) => report(subject.uid, doors, None),
-        Err(failure) => report(subject.uid, Vec::new(), Some(failure)),
+    let SystemAnswer {
+        report: system_bus,
+        bus,
+        manager: system,
+    } = system;
+    let (mut session_bus, user) = match doors {
+        Ok((doors, user)) => (report(subject.uid, doors, None), user),
+        Err(failure) => (report(subject.uid, Vec::new(), Some(failure)), None),
     };
-    session_bus.placement =
-        place(&mut session_bus.doors, &system_bus, system.as_ref(), until).await;
+    session_bus.placement = place(&mut session_bus.doors, &system_bus, bus.as_ref(), until).await;
     let linger_marker = subject.name.as_deref().map_or_else(
         || unnamed(subject.uid),
         |name| linger_marker(&places.linger, name),
     );
-    BusFacts {
+    let facts = BusFacts {
         runtime_dir,
         session_bus,
         system_bus,
         linger_marker,
-    }
+    };
+    (facts, Managers { system, user })
 }
 
 fn report(uid: u32, doors: Vec<DoorReport>, not_tried: Option<Failure>) -> SessionBusReport {

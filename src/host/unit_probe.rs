@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Environment, ManagerKind, UnitFacts};
-use crate::bus::{CallError, Client, Unit};
+use super::{
+    bus_probe::Managers,
+    facts::{Environment, Fact, GapKind, ManagerKind, UnitFacts},
+};
+use crate::bus::{CallError, Client, FailureKind, Unit};
 
 /// Names under which a dispatcher is installed, by either program.
 pub const PATTERNS: [&str; 1] = ["*hermes*.service"];
@@ -11,6 +14,33 @@ pub const PATTERNS: [&str; 1] = ["*hermes*.service"];
 const MOST: usize = 64;
 /// Words of a command that are kept: program and subcommands. What follows may be secret.
 const WORDS: usize = 4;
+
+/// Units of both managers that run, or would run, a dispatcher. A user manager that does not answer
+/// has no running units, so only PID 1's silence is a gap.
+pub async fn dispatcher_units(managers: &Managers) -> Fact<Vec<UnitFacts>> {
+    let Some(system) = &managers.system else {
+        return Fact::hidden("PID 1 does not answer over the bus");
+    };
+    let mut found = match units(system, ManagerKind::System, &PATTERNS).await {
+        Ok(found) => found,
+        Err(error) => return Fact::unknown(gap_of(&error), error.to_string()),
+    };
+    if let Some(user) = &managers.user {
+        match units(user, ManagerKind::User, &PATTERNS).await {
+            Ok(more) => found.extend(more),
+            Err(error) => return Fact::unknown(gap_of(&error), error.to_string()),
+        }
+    }
+    Fact::Known(found)
+}
+
+fn gap_of(error: &CallError) -> GapKind {
+    match error.failure().kind {
+        FailureKind::PermissionDenied => GapKind::Permission,
+        FailureKind::Mute => GapKind::Deadline,
+        _ => GapKind::Failed,
+    }
+}
 
 /// Units of these names: loaded ones as their manager describes them, others by file and state.
 pub async fn units(
@@ -134,7 +164,10 @@ fn seconds(microseconds: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::Sensitive;
+    use crate::bus::{
+        Door, Patience, Sensitive, dial,
+        fake::{Call, Fake, MemberName, ObjectPath, Variant, refuses, returns},
+    };
 
     #[test]
     fn only_our_selection_of_a_unit_is_kept() {
@@ -154,5 +187,68 @@ mod tests {
         assert_eq!(facts.condition_result, None, "it was never checked");
         assert_eq!(facts.active_since, Some(1.5));
         assert!(!serde_json::to_string(&facts).unwrap().contains("hunter2"));
+    }
+
+    const NO_SUCH_UNIT: &str = "org.freedesktop.systemd1.NoSuchUnit";
+
+    type Loaded = (
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static str,
+        ObjectPath<'static>,
+        u32,
+        &'static str,
+        ObjectPath<'static>,
+    );
+
+    /// One unit installed, another one loaded from nowhere and gone before it could be asked.
+    fn manager(message: &Call) -> Vec<Call> {
+        let header = message.header();
+        let root = || ObjectPath::try_from("/").unwrap();
+        let gone: Loaded = (
+            "old-hermes.service",
+            "",
+            "not-found",
+            "failed",
+            "failed",
+            "",
+            root(),
+            0,
+            "",
+            root(),
+        );
+        let reply = match header.member().map(MemberName::as_str) {
+            Some("Get") => returns(&header, &Variant::from("252")),
+            Some("ListUnitFilesByPatterns") => returns(
+                &header,
+                &vec![("/etc/systemd/system/hermes.service", "disabled")],
+            ),
+            Some("ListUnitsByPatterns") => returns(&header, &vec![gone]),
+            _ => refuses(&header, NO_SUCH_UNIT, "not loaded"),
+        };
+        vec![reply]
+    }
+
+    #[tokio::test]
+    async fn what_is_not_loaded_is_known_by_its_file() {
+        let fake = Fake::answering(manager);
+        let uid = rustix::process::geteuid().as_raw();
+        let (_, system) = dial(Door::Private, &fake.path(), uid, Patience::default()).await;
+        let managers = Managers { system, user: None };
+        let found = dispatcher_units(&managers).await;
+        let units = found.known().unwrap();
+        let names: Vec<&str> = units.iter().map(|unit| unit.name.as_str()).collect();
+        assert_eq!(names, ["hermes.service", "old-hermes.service"]);
+        assert!(units.iter().all(|unit| !unit.asked));
+        assert_eq!(units[0].file_state.as_deref(), Some("disabled"));
+    }
+
+    #[tokio::test]
+    async fn without_a_manager_the_units_are_not_known_to_be_none() {
+        let found = dispatcher_units(&Managers::default()).await;
+        assert_eq!(found.gap().map(|gap| gap.kind), Some(GapKind::Hidden));
     }
 }

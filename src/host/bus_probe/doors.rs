@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Subject;
 use crate::{
-    bus::{Door, DoorReport, Failure, FailureKind, Patience, Stage, StageReport, dial},
+    bus::{Client, Door, DoorReport, Failure, FailureKind, Patience, Stage, StageReport, dial},
     child::own_self::ask_as,
     host::runtime_dir::RuntimeDir,
 };
@@ -30,40 +30,47 @@ struct DoorsRequest {
 }
 
 /// Dials the doors as the account itself: directly, or from a child that becomes it, because a user's
-/// bus lets not even root in.
+/// bus lets not even root in. The client is the manager's, if it answers.
 pub(super) async fn session_doors(
     subject: &Subject,
     dir: &RuntimeDir,
     patience: Patience,
-) -> Result<Vec<DoorReport>, Failure> {
-    let Some(folder) = dir.path.clone() else {
-        return Ok(doors_without_directory(dir));
+) -> Result<(Vec<DoorReport>, Option<Client>), Failure> {
+    let Some(folder) = dir.path.as_deref() else {
+        return Ok((doors_without_directory(dir), None));
     };
     let own = rustix::process::geteuid().as_raw();
     if own == subject.uid {
-        return Ok(doors(subject.uid, &folder, patience).await);
+        return Ok(doors(subject.uid, folder, patience).await);
     }
     if own != 0 {
         let text = format!("the doors of uid {} are not open to uid {own}", subject.uid);
         return Err(Failure::said(FailureKind::PermissionDenied, text));
     }
+    let [private, _] = door_paths(folder);
+    let (doors, (report, client)) = tokio::join!(
+        doors_of_child(subject, folder, patience),
+        dial(Door::Private, &private, subject.uid, patience)
+    );
+    Ok((doors?, client.filter(|_| report.answers())))
+}
+
+async fn doors_of_child(
+    subject: &Subject,
+    folder: &str,
+    patience: Patience,
+) -> Result<Vec<DoorReport>, Failure> {
     let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let (stage_ms, total_ms) = (millis(patience.stage), millis(patience.total));
     let request = DoorsRequest {
         uid: subject.uid,
-        folder,
-        stage_ms,
-        total_ms,
+        folder: folder.to_owned(),
+        stage_ms: millis(patience.stage),
+        total_ms: millis(patience.total),
     };
     let input = serde_json::to_vec(&request).map_err(|error| unknown(&error))?;
     let account = (subject.uid, subject.gid);
-    let output = ask_as(
-        account,
-        &[DOORS_COMMAND],
-        &input,
-        patience.total + CHILD_START,
-    )
-    .await;
+    let within = patience.total + CHILD_START;
+    let output = ask_as(account, &[DOORS_COMMAND], &input, within).await;
     serde_json::from_slice(&output.map_err(|error| unknown(&error))?)
         .map_err(|error| unknown(&error))
 }
@@ -82,16 +89,24 @@ pub async fn doors_from_stdin(request: &[u8]) -> serde_json::Result<Vec<u8>> {
         stage: Duration::from_millis(request.stage_ms),
         total: Duration::from_millis(request.total_ms),
     };
-    serde_json::to_vec(&doors(request.uid, &request.folder, patience).await)
+    let (reports, _) = doors(request.uid, &request.folder, patience).await;
+    serde_json::to_vec(&reports)
 }
 
-/// Dials both doors in a runtime directory, at once.
-pub async fn doors(uid: u32, folder: &str, patience: Patience) -> Vec<DoorReport> {
+/// Dials both doors in a runtime directory, at once. The client is that of the first door at which the
+/// manager answers, the private one first.
+pub async fn doors(
+    uid: u32,
+    folder: &str,
+    patience: Patience,
+) -> (Vec<DoorReport>, Option<Client>) {
     let [private, bus] = door_paths(folder);
-    let ((mut private, _), (mut bus, _)) = tokio::join!(
+    let ((mut private, private_client), (mut bus, bus_client)) = tokio::join!(
         dial(Door::Private, &private, uid, patience),
         dial(Door::SessionBus, &bus, uid, patience)
     );
+    let by_private = private_client.filter(|_| private.answers());
+    let by_bus = bus_client.filter(|_| bus.answers());
     for report in [&mut private, &mut bus] {
         let passed = StageReport {
             stage: Stage::RuntimeDir,
@@ -100,7 +115,7 @@ pub async fn doors(uid: u32, folder: &str, patience: Patience) -> Vec<DoorReport
         };
         report.stages.insert(0, passed);
     }
-    vec![private, bus]
+    (vec![private, bus], by_private.or(by_bus))
 }
 
 /// The private socket and the bus of a user manager.

@@ -8,13 +8,18 @@ use crate::bus::{
     SystemBusReport, Unit, UserManagerUnit, dial,
 };
 
+/// What came of dialling the system's doors.
+#[derive(Debug)]
+pub(super) struct SystemAnswer {
+    pub(super) report: SystemBusReport,
+    /// The bus, whether or not PID 1 answers on it.
+    pub(super) bus: Option<Client>,
+    /// PID 1, if it answers at either door.
+    pub(super) manager: Option<Client>,
+}
+
 /// Dials the system bus (and, as root, PID 1's own socket) and asks logind and PID 1 about `uid`.
-/// The client is the one to ask further about units of PID 1.
-pub async fn system_bus(
-    uid: u32,
-    places: &Places,
-    patience: Patience,
-) -> (SystemBusReport, Option<Client>) {
+pub(super) async fn system_bus(uid: u32, places: &Places, patience: Patience) -> SystemAnswer {
     let until = Instant::now() + patience.total;
     let root = rustix::process::geteuid().is_root();
     let (bus, private) = tokio::join!(
@@ -49,12 +54,12 @@ pub async fn system_bus(
         doors.insert(0, report);
     }
     let manager = bus_client
-        .as_ref()
+        .clone()
         .filter(|_| bus_answers)
-        .or(private_client.as_ref());
+        .or(private_client);
     let (logind, (user_manager, user_manager_failure)) = tokio::join!(
         logind(bus_client.as_ref(), doors.last(), uid, until),
-        user_manager(manager, uid, until)
+        user_manager(manager.as_ref(), uid, until)
     );
     let report = SystemBusReport {
         doors,
@@ -62,7 +67,11 @@ pub async fn system_bus(
         user_manager,
         user_manager_failure,
     };
-    (report, bus_client.or(private_client))
+    SystemAnswer {
+        report,
+        bus: bus_client,
+        manager,
+    }
 }
 
 async fn logind(

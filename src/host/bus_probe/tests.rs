@@ -1,11 +1,9 @@
 use std::{collections::HashMap, os::unix::fs::PermissionsExt};
 
-use zbus::{Message, OwnedVariant, Variant, names::MemberName};
-
 use super::*;
 use crate::bus::{
     Door,
-    fake::{Fake, refuses, returns},
+    fake::{Call, Fake, MemberName, OwnedVariant, Variant, refuses, returns},
 };
 
 const UNKNOWN_METHOD: &str = "org.freedesktop.DBus.Error.UnknownMethod";
@@ -42,7 +40,7 @@ fn private_folder() -> tempfile::TempDir {
 }
 
 /// A bus on which `holder` holds the only connection; as a manager it is PID 1 or a user's.
-fn bus(holder: u32) -> impl FnMut(&Message) -> Vec<Message> + Clone + Send + 'static {
+fn bus(holder: u32) -> impl FnMut(&Call) -> Vec<Call> + Clone + Send + 'static {
     move |message| {
         let header = message.header();
         let reply = match header.member().map(MemberName::as_str) {
@@ -70,7 +68,7 @@ fn bus(holder: u32) -> impl FnMut(&Message) -> Vec<Message> + Clone + Send + 'st
 async fn probed(places: &Places) -> (BusFacts, Fake) {
     let manager = Fake::answering_at(private_folder(), "systemd/private", bus(0));
     let runtime_dir = Some(manager.folder().to_string_lossy().into_owned());
-    let facts = probe(
+    let (facts, managers) = probe(
         &Subject {
             runtime_dir,
             ..subject()
@@ -79,13 +77,15 @@ async fn probed(places: &Places) -> (BusFacts, Fake) {
         Patience::default(),
     )
     .await;
+    assert!(managers.user.is_some());
     (facts, manager)
 }
 
 #[tokio::test]
 async fn an_empty_host_is_described_without_a_guess() {
     let folder = private_folder();
-    let facts = probe(&subject(), &empty(folder.path()), Patience::default()).await;
+    let (facts, managers) = probe(&subject(), &empty(folder.path()), Patience::default()).await;
+    assert!(managers.system.is_none() && managers.user.is_none());
     assert!(facts.runtime_dir.unset);
     assert_eq!(facts.runtime_dir.path, None);
     assert_eq!(facts.session_bus.doors.len(), 2);
