@@ -17,6 +17,8 @@ pub mod process_probe;
 pub mod records;
 pub mod records_probe;
 pub mod runtime_dir;
+pub mod unit_file;
+pub mod unit_file_probe;
 pub mod unit_probe;
 
 pub use facts::{Fact, Facts, Gap, GapKind};

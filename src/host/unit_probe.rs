@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     bus_probe::Managers,
+    command,
     facts::{Environment, Fact, GapKind, ManagerKind, UnitFacts},
 };
 use crate::bus::{CallError, Client, FailureKind, Unit};
@@ -12,8 +13,6 @@ use crate::bus::{CallError, Client, FailureKind, Unit};
 pub const PATTERNS: [&str; 1] = ["*hermes*.service"];
 /// More units than these are not asked; a host has one or two.
 const MOST: usize = 64;
-/// Words of a command that are kept: program and subcommands. What follows may be secret.
-const WORDS: usize = 4;
 
 /// Units of both managers that run, or would run, a dispatcher. A user manager that does not answer
 /// has no running units, so only PID 1's silence is a gap.
@@ -106,7 +105,8 @@ fn from_file(name: String, manager: ManagerKind, path: &str, state: String) -> U
 pub fn from_unit(unit: &Unit, manager: ManagerKind) -> UnitFacts {
     let forbids = unit.forbids_unix_sockets();
     let variables = unit.environment.expose().iter();
-    let words = unit.exec_start.expose().iter();
+    let words = unit.exec_start.expose();
+    let command = command::read_exec(words);
     let mut facts = UnitFacts {
         asked: true,
         load_state: unit.load_state.clone(),
@@ -128,11 +128,13 @@ pub fn from_unit(unit: &Unit, manager: ManagerKind) -> UnitFacts {
             .iter()
             .map(|(path, _)| path.clone())
             .collect(),
-        exec: words
-            .take_while(|word| !word.starts_with('-'))
-            .take(WORDS)
-            .cloned()
-            .collect(),
+        role: command.as_ref().map(|command| command.role),
+        program: command.as_ref().map(|command| command.program),
+        profile: command.as_ref().and_then(|command| command.profile.clone()),
+        exec: command.map_or_else(
+            || words.first().cloned().into_iter().collect(),
+            |command| command.words,
+        ),
         working_directory: unit.working_directory.clone(),
         restart: unit.restart.clone(),
         restarts: unit.restarts,

@@ -1,5 +1,7 @@
 //! Facts of one service unit. Plain data.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Environment, Program, Role};
@@ -25,6 +27,12 @@ pub struct UnitFacts {
     pub role: Option<Role>,
     /// Which program its command runs.
     pub program: Option<Program>,
+    /// The profile that its command names.
+    #[serde(default)]
+    pub profile: Option<String>,
+    /// The home that its process serves, or would.
+    #[serde(default)]
+    pub home: Option<PathBuf>,
     /// Everything below was read over the bus; `false`: only the unit file or the cgroup told.
     pub asked: bool,
     /// `LoadState`.
