@@ -1,3 +1,5 @@
+//! Doors of every kind, made here, and the stage and name of each refusal.
+
 use std::os::unix::net::UnixStream as StdStream;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Whole hosts in a folder, probed.
+
 use std::{collections::HashMap, os::unix::fs::PermissionsExt};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! A manager of a few lines at the other end: negotiation, jobs, descriptors, ends.
+
 use std::{
     collections::HashMap,
     io::{PipeReader, Read, Write},
