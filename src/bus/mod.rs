@@ -1,4 +1,14 @@
 //! The window on D-Bus: our own dialler, with a deadline for each stage, over zbus.
+//!
+//! ```text
+//! dial(door, path, owner, patience) -> (DoorReport, Option<Client>)   every refusal by stage and name
+//! Client::unit, unit_of, loaded_units, installed_units                questions; nothing is loaded
+//! Client::logind, placement                                           linger, sessions, who is on the bus
+//! ServiceManager::place, launch, end, stop, forget                    scopes and transient services
+//! ```
+//!
+//! Pure: `report`, `sasl`, `frame`, `bag`, `unit`, `transient/{attempts,property}`. Every call has
+//! NO_AUTO_START and a deadline; an environment that a manager tells is never printed.
 
 mod bag;
 pub mod client;

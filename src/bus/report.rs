@@ -220,6 +220,18 @@ pub struct LogindSession {
     pub leader: Option<u32>,
 }
 
+impl LogindSession {
+    /// Whether somebody logged in by it. From systemd 256 on the user manager itself is listed as a
+    /// session, of class `manager` or `manager-early`.
+    #[must_use]
+    pub fn is_login(&self) -> bool {
+        !self
+            .class
+            .as_deref()
+            .is_some_and(|class| class.starts_with("manager"))
+    }
+}
+
 /// What logind answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogindReport {
@@ -296,4 +308,24 @@ pub struct UserManagerUnit {
     pub main_pid: Option<u32>,
     /// When it became active, in microseconds since 1970.
     pub active_enter_us: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manager_is_no_login() {
+        let session = |class: Option<&str>| LogindSession {
+            id: "c1".to_owned(),
+            class: class.map(str::to_owned),
+            r#type: None,
+            state: None,
+            leader: None,
+        };
+        assert!(session(Some("user")).is_login());
+        assert!(session(None).is_login(), "unknown is not nobody");
+        assert!(!session(Some("manager-early")).is_login());
+        assert!(!session(Some("manager")).is_login());
+    }
 }
