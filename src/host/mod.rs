@@ -3,6 +3,7 @@
 pub mod bus_probe;
 pub mod census_probe;
 pub mod cgroup;
+pub mod choose;
 pub mod command;
 pub mod container;
 pub mod facts;
