@@ -1,1 +1,158 @@
 //! Configuration in layers; each value knows where it came from.
+//!
+//! ```text
+//! Config::load(home, variable, flags) -> Config      never fails: what is wrong is in `problems`
+//! Config::settings() / get("cron.provider")          value, origin and what it was laid over
+//! Config::flag/count/number/text/words(name)         the values alone
+//! Settings::of(&config)                              everything validated, in the types of the rooms
+//! dotenv::Environment                                a process's environment under `.env` files
+//! Key, KEYS                                          the one table of settings
+//! ```
+//!
+//! Three stages. *As written*: each file becomes nodes with places (`yaml`, `toml`, `scalar`), then a
+//! [`Layer`] of typed values and problems. *Merged*: defaults < `config.yaml` < `config.toml` <
+//! environment < flags (`merge`). *Validated*: [`Settings`], where limits are options and pairs agree.
+//!
+//! A file that does not parse sets nothing and is a [`Problem`]; a value of the wrong type counts as
+//! not written. Only `file` and `dotenv_file` touch the world.
+
+pub mod dotenv;
+mod dotenv_file;
+mod file;
+pub mod key;
+pub mod keys;
+pub mod layer;
+pub mod merge;
+pub mod node;
+pub mod problem;
+pub mod scalar;
+pub mod settings;
+pub mod toml;
+pub mod unknown;
+pub mod value;
+pub mod yaml;
+
+pub use file::{ConfigFile, State};
+pub use key::{Key, is_secret};
+pub use keys::KEYS;
+pub use layer::{Layer, Origin, Source};
+pub use merge::{Setting, Sourced};
+pub use problem::{Problem, ProblemKind};
+pub use settings::Settings;
+pub use value::Value;
+
+/// The configuration of a home.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    files: Vec<ConfigFile>,
+    settings: Vec<Setting>,
+    problems: Vec<Problem>,
+}
+
+impl Config {
+    /// The configuration that layers make, the first lowest.
+    #[must_use]
+    pub fn of_layers(files: Vec<ConfigFile>, layers: Vec<Layer>) -> Self {
+        Self {
+            files,
+            settings: merge::merge(&layers),
+            problems: layers
+                .into_iter()
+                .flat_map(|layer| layer.problems)
+                .collect(),
+        }
+    }
+
+    /// The files it is read from.
+    #[must_use]
+    pub fn files(&self) -> &[ConfigFile] {
+        &self.files
+    }
+
+    /// All settings, in the order of the table.
+    #[must_use]
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// What is wrong with it, in the order of the layers.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// A setting by its name; none for a name that is not in the table.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Setting> {
+        self.settings
+            .iter()
+            .find(|setting| setting.key.name == name)
+    }
+
+    fn value(&self, name: &str) -> &Value {
+        self.get(name)
+            .map_or(&Value::Unset, |setting| &setting.current.value)
+    }
+
+    /// A truth value; false where it is unset.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        *self.value(name) == Value::Flag(true)
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn count(&self, name: &str) -> Option<u64> {
+        match self.value(name) {
+            Value::Count(number) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    /// A number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.value(name) {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Text that is set and not empty.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.value(name) {
+            Value::Text(text) if !text.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A list of texts.
+    #[must_use]
+    pub fn words(&self, name: &str) -> Option<&[String]> {
+        match self.value(name) {
+            Value::Words(words) => Some(words),
+            _ => None,
+        }
+    }
+
+    /// Our own settings of a section that somebody set, as one object without the section's name:
+    /// for rooms that read a section of their own.
+    #[must_use]
+    pub fn section(&self, name: &str) -> serde_json::Map<String, serde_json::Value> {
+        let mut section = serde_json::Map::new();
+        for setting in self.settings.iter().filter(|setting| setting.is_set()) {
+            let rest = setting.key.name.strip_prefix(name);
+            if let Some(rest) = rest.and_then(|rest| rest.strip_prefix('.'))
+                && setting.key.owner == key::Owner::Ours
+                && let Ok(value) = serde_json::to_value(&setting.current.value)
+            {
+                section.insert(rest.to_owned(), value);
+            }
+        }
+        section
+    }
+}
+
+#[cfg(test)]
+mod tests;

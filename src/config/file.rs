@@ -1,0 +1,107 @@
+//! Reads the files of a home. A file that cannot be read is a problem, never an empty one.
+
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Config;
+use super::layer::{Format, Layer};
+use super::problem::{Problem, ProblemKind};
+use crate::home::Home;
+
+/// More than this is no configuration.
+const LARGEST: u64 = 4 << 20;
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It is not there.
+    Absent,
+    /// It was read.
+    Read,
+    /// It is there and could not be read or parsed.
+    Failed,
+}
+
+/// A file of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigFile {
+    /// Where it is looked for.
+    pub path: PathBuf,
+    /// What became of it.
+    pub state: State,
+}
+
+impl Config {
+    /// Reads the configuration of a home: its two files, the variables of an environment, and flags.
+    #[must_use]
+    pub fn load(
+        home: &Home,
+        variable: &dyn Fn(&str) -> Option<String>,
+        flags: &[(&'static str, String)],
+    ) -> Self {
+        let mut files = Vec::new();
+        let mut layers = Vec::new();
+        for (format, name) in [(Format::Yaml, "config.yaml"), (Format::Toml, "config.toml")] {
+            let path = home.join(name);
+            let (state, layer) = read(format, &path);
+            files.push(ConfigFile { path, state });
+            layers.push(layer);
+        }
+        layers.push(Layer::of_environment(variable));
+        layers.push(Layer::of_flags(flags));
+        Self::of_layers(files, layers)
+    }
+}
+
+fn read(format: Format, path: &Path) -> (State, Layer) {
+    match read_text(path) {
+        Ok(None) => (State::Absent, Layer::default()),
+        Ok(Some(text)) => {
+            let layer = Layer::of_text(format, path, &text);
+            let broken = |problem: &Problem| problem.kind == ProblemKind::Unparsable;
+            let state = if layer.problems.iter().any(broken) {
+                State::Failed
+            } else {
+                State::Read
+            };
+            (state, layer)
+        }
+        Err(why) => {
+            let problem = Problem {
+                kind: ProblemKind::Unreadable,
+                file: Some(path.to_owned()),
+                at: None,
+                key: None,
+                message: format!("cannot be read: {why}"),
+                hint: None,
+            };
+            (State::Failed, Layer::wrong(problem))
+        }
+    }
+}
+
+/// The text of a file; none where there is none.
+pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
+    // Opening a FIFO without this would wait for a writer.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let mut options = std::fs::OpenOptions::new();
+    let file = match options.read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    if !file.metadata().map_err(|e| e.to_string())?.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST)
+        .read_to_end(&mut bytes)
+        .map_err(|e| e.to_string())?;
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|_| "not UTF-8".to_owned())
+}

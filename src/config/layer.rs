@@ -1,0 +1,231 @@
+//! One layer of the configuration: what a file, the environment or the flags say, setting by setting,
+//! and what is wrong with it. Pure.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::key::{Key, Owner};
+use super::keys::KEYS;
+use super::node::{Entry, Flaw, Node, Place};
+use super::problem::{Problem, ProblemKind};
+use super::value::{Misfit, Value};
+use super::{toml, unknown, yaml};
+
+/// The layers, each over the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Nobody said anything.
+    Default,
+    /// `config.yaml`, which is Hermes Agent's too.
+    Yaml,
+    /// `config.toml`, which is only ours.
+    Toml,
+    /// A variable of the environment.
+    Environment,
+    /// A flag of the command.
+    Flag,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The layer.
+    pub source: Source,
+    /// The file, for the two that are files.
+    pub file: Option<PathBuf>,
+    /// Where in the file.
+    pub at: Option<Place>,
+    /// The name it was written under: a path in the file, a variable, a flag.
+    pub name: Option<String>,
+}
+
+impl Origin {
+    /// The origin of a default.
+    #[must_use]
+    pub fn default_value() -> Self {
+        Self::named(Source::Default, None)
+    }
+
+    fn named(source: Source, name: Option<&str>) -> Self {
+        Self {
+            source,
+            file: None,
+            at: None,
+            name: name.map(str::to_owned),
+        }
+    }
+}
+
+/// A value of a setting as one layer has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// The setting.
+    pub key: &'static Key,
+    /// Its value.
+    pub value: Value,
+    /// Where it stands.
+    pub origin: Origin,
+}
+
+/// What a layer says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layer {
+    /// Its values.
+    pub written: Vec<Written>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// Which of the two files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `config.yaml`.
+    Yaml,
+    /// `config.toml`.
+    Toml,
+}
+
+impl Layer {
+    /// The layer of a file's text.
+    #[must_use]
+    pub fn of_text(format: Format, file: &Path, text: &str) -> Self {
+        let parsed = match format {
+            Format::Yaml => yaml::parse(text),
+            Format::Toml => toml::parse(text),
+        };
+        match parsed {
+            Ok(root) => Self::of_document(format, file, &root),
+            Err(flaw) => Self::unparsable(file, &flaw),
+        }
+    }
+
+    fn unparsable(file: &Path, flaw: &Flaw) -> Self {
+        let problem = Problem {
+            kind: ProblemKind::Unparsable,
+            file: Some(file.to_owned()),
+            at: flaw.at,
+            key: None,
+            message: format!("cannot be parsed: {}", flaw.message),
+            hint: Some("nothing in this file counts until it is mended".to_owned()),
+        };
+        Self::wrong(problem)
+    }
+
+    /// A layer that says nothing and has one problem.
+    #[must_use]
+    pub fn wrong(problem: Problem) -> Self {
+        Self {
+            written: Vec::new(),
+            problems: vec![problem],
+        }
+    }
+
+    fn of_document(format: Format, file: &Path, root: &Node) -> Self {
+        let mut layer = Self {
+            written: Vec::new(),
+            problems: unknown::names(format, file, root),
+        };
+        for key in KEYS {
+            match format {
+                Format::Yaml if key.owner == Owner::Ours => {}
+                Format::Yaml => {
+                    let names = [Some(key.name), key.also];
+                    for name in names.into_iter().flatten() {
+                        if layer.read(key, name, (Source::Yaml, file), root.find(name)) {
+                            break;
+                        }
+                    }
+                }
+                Format::Toml => {
+                    layer.read(key, key.name, (Source::Toml, file), root.find(key.name));
+                }
+            }
+        }
+        layer
+    }
+
+    /// Reads one entry, if it is there; whether it set the key.
+    fn read(
+        &mut self,
+        key: &'static Key,
+        name: &str,
+        (source, file): (Source, &Path),
+        entry: Option<&Entry>,
+    ) -> bool {
+        let Some(entry) = entry else {
+            return false;
+        };
+        match key.kind.read(&entry.node) {
+            Ok(Value::Unset) => false,
+            Ok(value) => {
+                self.written.push(Written {
+                    key,
+                    value,
+                    origin: Origin {
+                        file: Some(file.to_owned()),
+                        at: Some(entry.at),
+                        ..Origin::named(source, Some(name))
+                    },
+                });
+                true
+            }
+            Err(misfit) => {
+                self.problems.push(Problem {
+                    file: Some(file.to_owned()),
+                    at: Some(entry.node.at),
+                    ..ill_typed(name, &misfit)
+                });
+                false
+            }
+        }
+    }
+
+    /// The layer of the environment, asked variable by variable. Empty is not set.
+    #[must_use]
+    pub fn of_environment(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut layer = Self::default();
+        for key in KEYS {
+            let Some(name) = key.variable else { continue };
+            if let Some(text) = variable(name).filter(|text| !text.trim().is_empty()) {
+                layer.read_text(key, name, Source::Environment, &text);
+            }
+        }
+        layer
+    }
+
+    /// The layer of flags: the name of each setting, and what the flag was given.
+    #[must_use]
+    pub fn of_flags(flags: &[(&'static str, String)]) -> Self {
+        let mut layer = Self::default();
+        for (name, text) in flags {
+            if let Some(key) = Key::find(name) {
+                layer.read_text(key, name, Source::Flag, text);
+            }
+        }
+        layer
+    }
+
+    fn read_text(&mut self, key: &'static Key, name: &str, source: Source, text: &str) {
+        match key.kind.read_text(text) {
+            Ok(value) => self.written.push(Written {
+                key,
+                value,
+                origin: Origin::named(source, Some(name)),
+            }),
+            Err(misfit) => self.problems.push(ill_typed(name, &misfit)),
+        }
+    }
+}
+
+fn ill_typed(name: &str, misfit: &Misfit) -> Problem {
+    Problem {
+        kind: ProblemKind::IllTyped,
+        file: None,
+        at: None,
+        key: Some(name.to_owned()),
+        message: format!("{name} is {}, not {}", misfit.found, misfit.expected),
+        hint: Some("the layer below it counts instead".to_owned()),
+    }
+}

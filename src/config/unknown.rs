@@ -1,0 +1,254 @@
+//! Names in a file that mean nothing. Pure.
+//!
+//! `config.yaml` is the other program's and has hundreds of settings that we do not know: there only a
+//! name is a problem that looks like a slip of one we do know, in a section where we know our way.
+//! `config.toml` is ours: there every name that we do not know is one.
+
+use std::path::Path;
+
+use super::key::{Key, Owner};
+use super::keys::{KEYS, THEIR_OTHERS};
+use super::layer::Format;
+use super::node::{Content, Entry, Node};
+use super::problem::{Problem, ProblemKind};
+use crate::output::nearest::nearest;
+
+/// The problems with the names of a document.
+#[must_use]
+pub fn names(format: Format, file: &Path, root: &Node) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    walk(format, "", root, &mut problems);
+    for problem in &mut problems {
+        problem.file = Some(file.to_owned());
+    }
+    problems
+}
+
+fn walk(format: Format, prefix: &str, node: &Node, problems: &mut Vec<Problem>) {
+    for entry in node.entries() {
+        let name = format!("{prefix}{}", entry.key);
+        let known = match format {
+            Format::Yaml => {
+                Key::find_in_yaml(&name).is_some() || THEIR_OTHERS.contains(&name.as_str())
+            }
+            Format::Toml => Key::find(&name).is_some(),
+        };
+        if known {
+            continue;
+        }
+        if is_section(&name) {
+            problems.extend(no_table(&name, entry));
+            walk(format, &format!("{name}."), &entry.node, problems);
+        } else {
+            problems.extend(match format {
+                Format::Yaml => in_yaml(&name, entry),
+                Format::Toml => Some(in_toml(&name, entry)),
+            });
+        }
+    }
+}
+
+/// A section that is no table sets nothing; an empty one is none.
+fn no_table(name: &str, entry: &Entry) -> Option<Problem> {
+    let content = &entry.node.content;
+    let fits = matches!(content, Content::Table(_) | Content::Null);
+    (!fits).then(|| Problem {
+        kind: ProblemKind::IllTyped,
+        ..problem(
+            name,
+            entry,
+            format!("{name} is {}, not a table", content.name()),
+        )
+    })
+}
+
+/// Whether names that we know begin with this one and a dot.
+fn is_section(name: &str) -> bool {
+    all_names().any(|known| {
+        known
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with('.'))
+    })
+}
+
+fn all_names() -> impl Iterator<Item = &'static str> {
+    let also = KEYS.iter().filter_map(|key| key.also);
+    let names = KEYS.iter().map(|key| key.name);
+    names.chain(also).chain(THEIR_OTHERS.iter().copied())
+}
+
+/// Known names in the same place: with the same section before them, cut to the same depth.
+fn siblings(name: &str) -> Vec<&'static str> {
+    let section = name.rsplit_once('.').map_or("", |(section, _)| section);
+    let mut siblings: Vec<&str> = all_names()
+        .filter_map(|known| {
+            let rest = match section {
+                "" => known,
+                section => known.strip_prefix(section)?.strip_prefix('.')?,
+            };
+            let word = rest.split('.').next()?;
+            known.get(..known.len() - rest.len() + word.len())
+        })
+        .collect();
+    siblings.sort_unstable();
+    siblings.dedup();
+    siblings
+}
+
+/// The known name in the same place that differs by a slip: one letter, two in a long word.
+fn slip(name: &str) -> Option<&'static str> {
+    let last = |name: &'static str| name.rsplit('.').next().unwrap_or(name);
+    let typed = name.rsplit('.').next().unwrap_or(name);
+    let siblings = siblings(name);
+    let near = nearest(typed, siblings.iter().map(|name| last(name)));
+    let near = near.first().copied()?;
+    siblings.into_iter().find(|name| last(name) == near)
+}
+
+/// In a short word any other short word is near, and in a section of theirs it may well be meant.
+fn is_sure(typed: &str, near: &str) -> bool {
+    let (typed, near) = (last(typed), last(near));
+    let same_start = typed.chars().next() == near.chars().next();
+    typed.len() >= 5 && same_start && typed.len().abs_diff(near.len()) <= 2
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+fn in_yaml(name: &str, entry: &Entry) -> Option<Problem> {
+    // Their `agent` section has names that ours has too.
+    let ours = Key::find(name).is_some_and(|key| key.owner == Owner::Ours);
+    if ours {
+        return (!name.starts_with("agent.")).then(|| Problem {
+            kind: ProblemKind::Misplaced,
+            ..problem(name, entry, format!("{name} is read from config.toml only"))
+        });
+    }
+    let near = slip(name).filter(|near| is_sure(name, near))?;
+    let mut problem = problem(name, entry, format!("unknown name {name}"));
+    problem.hint = Some(format!("did you mean {near}?"));
+    Some(problem)
+}
+
+fn in_toml(name: &str, entry: &Entry) -> Problem {
+    let mut problem = problem(name, entry, format!("unknown name {name}"));
+    let elsewhere = || {
+        KEYS.iter()
+            .map(|key| key.name)
+            .find(|known| last(known) == last(name))
+    };
+    problem.hint = slip(name)
+        .or_else(elsewhere)
+        .map(|near| format!("did you mean {near}?"));
+    problem
+}
+
+fn problem(name: &str, entry: &Entry, message: String) -> Problem {
+    Problem {
+        kind: ProblemKind::Unknown,
+        file: None,
+        at: Some(entry.at),
+        key: Some(name.to_owned()),
+        message,
+        hint: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{toml, yaml};
+
+    fn yaml_problems(text: &str) -> Vec<(String, Option<String>)> {
+        let root = yaml::parse(text).unwrap();
+        let found = names(Format::Yaml, Path::new("config.yaml"), &root);
+        found.into_iter().map(|p| (p.message, p.hint)).collect()
+    }
+
+    #[test]
+    fn slips_of_known_names_are_seen_in_yaml() {
+        for (text, meant) in [
+            ("timezome: UTC", "timezone"),
+            ("cron: {max_paralel_jobs: 3}", "cron.max_parallel_jobs"),
+            ("loop: {max_ticks: 3}", ""),
+            ("loops: {max_tick: 3}", "loops.max_ticks"),
+            ("dashboards: {ws_ping_interval: 3}", "dashboard"),
+            (
+                "agent: {turn_liveness: {timeout: 3}}",
+                "agent.turn_liveness.timeout_s",
+            ),
+        ] {
+            let hints: Vec<_> = yaml_problems(text)
+                .into_iter()
+                .filter_map(|p| p.1)
+                .collect();
+            let expected = format!("did you mean {meant}?");
+            let expected = if meant.is_empty() {
+                vec![]
+            } else {
+                vec![expected]
+            };
+            assert_eq!(hints, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_names_of_the_other_program_are_no_problem() {
+        let text = "model: {default: x}\nterminal: {backend: local}\ncron: {model: x, preflight: no, \
+                    delivery: {notify: no}, brand_new: 1}\nagent: {max_turns: 9, env: {A: 1}, prompt: x}\n\
+                    display: {skin: x, mode: y}\ngateway: {max_live_sessions: 3, telegram: {}}\n\
+                    _config_version: 50\ntools: []\nmcp_servers: {cron: 1}";
+        assert_eq!(yaml_problems(text), []);
+    }
+
+    #[test]
+    fn a_section_that_is_no_table_is_a_problem_and_an_empty_one_is_none() {
+        let found = yaml_problems("cron: 3\nloops:\nserve: yes\n");
+        let messages: Vec<_> = found.into_iter().map(|p| p.0).collect();
+        assert_eq!(
+            messages,
+            [
+                "cron is a whole number, not a table",
+                "serve is a truth value, not a table"
+            ]
+        );
+    }
+
+    #[test]
+    fn ours_in_their_file_is_said_to_be_misplaced() {
+        let found = yaml_problems("serve: {port: 1}\nheartbeats: {max_beats: 1}");
+        let messages: Vec<_> = found.into_iter().map(|p| p.0).collect();
+        assert_eq!(
+            messages,
+            [
+                "serve.port is read from config.toml only",
+                "heartbeats.max_beats is read from config.toml only"
+            ]
+        );
+    }
+
+    #[test]
+    fn every_unknown_name_in_our_file_is_a_problem_with_its_place() {
+        let text =
+            "port = 1\n[serve]\nprot = 2\n[cron]\nmax_parallel_jobs = 1\n[unheard]\nof = 1\n";
+        let root = toml::parse(text).unwrap();
+        let found = names(Format::Toml, Path::new("config.toml"), &root);
+        let mut told: Vec<_> = found
+            .iter()
+            .map(|p| (p.to_string(), p.hint.as_deref()))
+            .collect();
+        told.sort();
+        assert_eq!(
+            told,
+            [
+                (
+                    "config.toml:1:1: unknown name port".to_owned(),
+                    Some("did you mean serve.port?")
+                ),
+                ("config.toml:3:1: unknown name serve.prot".to_owned(), None),
+                ("config.toml:6:2: unknown name unheard".to_owned(), None),
+            ]
+        );
+    }
+}
