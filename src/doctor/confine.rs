@@ -71,3 +71,92 @@ fn restrict() -> Result<RulesetStatus, RulesetError> {
 fn to_write_a_file() -> BitFlags<AccessFs> {
     AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, OpenOptions};
+    use std::io::{ErrorKind, Write as _};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::{Clock, SystemClock};
+    use crate::doctor::check::{Check, Group, Outcome};
+    use crate::doctor::evidence::Evidence;
+    use crate::doctor::report::Ended;
+    use crate::doctor::run::{Budget, judge};
+    use crate::host::Facts;
+
+    /// Runs this confined: on a thread of its own, because nothing takes it back.
+    fn confined<T: Send + 'static>(work: impl FnOnce(Sandbox) -> T + Send + 'static) -> T {
+        std::thread::spawn(move || work(confine()))
+            .join()
+            .expect("the confined thread ends well")
+    }
+
+    #[test]
+    fn nothing_can_be_written_and_everything_can_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("kept");
+        std::fs::write(&path, "before").unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        confined({
+            let path = path.clone();
+            move |sandbox| {
+                if sandbox.word() == "none" {
+                    return;
+                }
+                let denied = |error: std::io::Error| {
+                    assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+                };
+                denied(File::create(&path).unwrap_err());
+                denied(OpenOptions::new().append(true).open(&path).unwrap_err());
+                denied(std::fs::create_dir(path.with_extension("d")).unwrap_err());
+                denied(std::fs::remove_file(&path).unwrap_err());
+                if sandbox == Sandbox::Landlock {
+                    denied(std::net::TcpStream::connect(address).unwrap_err());
+                }
+                assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+                let null = OpenOptions::new().write(true).open("/dev/null");
+                null.unwrap().write_all(b"gone").unwrap();
+            }
+        });
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_check_that_writes_breaks_down_and_is_reported() {
+        static PLANTED: Check = Check {
+            id: "planted",
+            group: Group::Host,
+            title: "a check that writes",
+            codes: &[],
+            run: |evidence| {
+                let path = &evidence.facts.home.path;
+                std::fs::write(path, "written").expect("a write");
+                Outcome::default()
+            },
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("planted");
+        let mut facts = Facts::example();
+        facts.home.path.clone_from(&path);
+        let ended = confined(move |sandbox| {
+            let evidence = Arc::new(Evidence::new(jiff::Timestamp::UNIX_EPOCH, facts));
+            let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+            let budget = Budget::of(Duration::from_secs(60));
+            let mut ran = judge(&[&PLANTED], &evidence, &clock, &budget);
+            (sandbox, ran.remove(0).ended)
+        });
+        match ended {
+            (Sandbox::None(_), _) => assert!(path.exists()),
+            (_, Ended::Broke(words)) => {
+                assert!(words.contains("PermissionDenied"), "{words}");
+                assert!(!path.exists());
+            }
+            (_, other) => panic!("the write was not stopped: {other:?}"),
+        }
+    }
+}

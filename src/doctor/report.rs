@@ -12,6 +12,8 @@ use serde::Serialize;
 
 use super::finding::{Observation, Remedy, Severity, Subject};
 use super::verdict::Status;
+use crate::host::Facts;
+use crate::host::facts::Container;
 pub use assemble::{Ended, Input, Ran, assemble, milliseconds};
 pub use dispatch::{Dispatch, Flip, LongLived, Now, Step};
 
@@ -195,6 +197,42 @@ pub struct Reported {
     pub evidence: Vec<Observation>,
     /// Ways out, the best first.
     pub remedies: Vec<Remedy>,
+}
+
+impl Host {
+    /// What the facts say of it.
+    #[must_use]
+    pub fn of(facts: &Facts) -> Self {
+        let machine = &facts.machine;
+        let container = machine.container.known();
+        let doors = facts
+            .system_bus
+            .doors
+            .iter()
+            .chain(&facts.session_bus.doors);
+        let mut managers = doors.filter_map(|door| door.manager.as_ref());
+        Self {
+            boot_id: machine.boot.id.known().cloned(),
+            systemd: managers.next().map(|manager| manager.version.clone()),
+            container: container.and_then(container_word),
+            kernel: machine.kernel.known().cloned(),
+        }
+    }
+}
+
+fn container_word(container: &Container) -> Option<String> {
+    let word = match container {
+        Container::None => return None,
+        Container::Docker => "docker",
+        Container::Podman => "podman",
+        Container::Lxc => "lxc",
+        Container::Nspawn => "nspawn",
+        Container::Wsl1 => "wsl1",
+        Container::Wsl2 => "wsl2",
+        Container::Chroot => "chroot",
+        Container::Other(name) => name,
+    };
+    Some(word.to_owned())
 }
 
 impl Report {

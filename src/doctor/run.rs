@@ -10,15 +10,19 @@ mod pick;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::check;
 use super::confine::{Sandbox, confine};
-use super::evidence::Evidence;
+use super::evidence::{Evidence, HomeEvidence};
 use super::finding::Severity;
+use super::gather;
 use super::report::{self, Report, assemble};
 use super::verdict::Thresholds;
 use super::{human, json, plain};
 use crate::clock::Now;
 use crate::error::{Context, Error, Kind, Result};
+use crate::home::Home;
 use crate::host::Facts;
 use crate::output::Out;
 use crate::runtime::Runtime;
@@ -112,16 +116,31 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
     let checks = pick(check::all(), &request.pick)?;
     let facts = recorded_facts(runtime)?;
     let sandbox = confine();
-    let evidence = Arc::new(Evidence::new(started.wall, facts));
+    let homes = homes(&facts, started.wall, &budget);
+    let evidence = Arc::new(Evidence::new(started.wall, facts).with_homes(homes));
     let ran = judge(&checks, &evidence, &runtime.clock, &budget);
     let input = report::Input {
         run: this_run(runtime, request, started, &sandbox),
-        host: report::Host::default(),
+        host: report::Host::of(&evidence.facts),
         dispatch: Some(report::Dispatch::of(&evidence)),
         ran,
         thresholds: request.thresholds,
     };
     Ok(assemble(input))
+}
+
+/// What the homes hold. They are read on a thread of their own: a file system may hang.
+fn homes(facts: &Facts, now: Timestamp, budget: &Budget) -> Vec<HomeEvidence> {
+    let homes: Vec<_> = facts
+        .homes
+        .iter()
+        .map(|home| Home::at(&home.path))
+        .collect();
+    let facts = facts.clone();
+    let reading = Budget::start("homes", move || {
+        gather::homes(&homes, gather::Scope { facts: &facts, now })
+    });
+    reading.wait(budget).unwrap_or_default()
 }
 
 /// The facts of another host, where a test brought them.

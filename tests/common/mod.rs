@@ -1,5 +1,9 @@
 //! The harness: the binary with a cleared environment and a home of its own.
 
+pub(crate) mod schema;
+pub(crate) mod tree;
+pub(crate) mod writer;
+
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -16,6 +20,14 @@ impl Sandbox {
         Self {
             dir: TempDir::new().expect("a temporary directory"),
         }
+    }
+
+    /// One whose `~/.hermes` is a copy of the sample home.
+    pub(crate) fn with_sample_home() -> Self {
+        let sandbox = Self::new();
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample-home");
+        copy(&sample, &sandbox.home());
+        sandbox
     }
 
     /// The user's home directory.
@@ -47,5 +59,19 @@ impl Sandbox {
             .env("LC_ALL", "C.UTF-8")
             .current_dir(self.dir.path());
         command
+    }
+}
+
+/// Copies a directory with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a directory");
+    for entry in std::fs::read_dir(from).expect("a directory to copy") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a file to copy");
+        }
     }
 }

@@ -97,8 +97,8 @@ mod tests {
     static HANGS: Check = Check {
         id: "hangs",
         run: |_| {
-            std::thread::park();
-            std::thread::park();
+            thread::park();
+            thread::park();
             Outcome::default()
         },
         ..FINE

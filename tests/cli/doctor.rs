@@ -1,0 +1,150 @@
+//! `hermes cron doctor` through the binary: options, formats, exit codes.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "one test needs a process whose stdout it closes"
+)]
+
+use std::process::{Command as Process, Stdio};
+
+use predicates::prelude::*;
+use serde_json::Value;
+
+use crate::common::Sandbox;
+use crate::common::schema::validate;
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../docs/doctor.schema.json")).expect("the schema")
+}
+
+fn document(output: &[u8]) -> Value {
+    serde_json::from_slice(output).expect("one document")
+}
+
+#[test]
+fn the_document_is_as_the_schema_says() {
+    for sandbox in [Sandbox::new(), Sandbox::with_sample_home()] {
+        let output = sandbox.hermes().args(["doctor", "--json"]).output();
+        let output = output.expect("it runs");
+        let document = document(&output.stdout);
+        assert_eq!(validate(&schema(), &document), [""; 0]);
+        assert_eq!(
+            document["verdict"]["exit_code"].as_i64(),
+            output.status.code().map(i64::from)
+        );
+        assert!(output.stderr.is_empty());
+    }
+}
+
+#[test]
+fn every_format_ends_with_the_same_code() {
+    let sandbox = Sandbox::with_sample_home();
+    let code = |arguments: &[&str]| {
+        let output = sandbox.hermes().arg("doctor").args(arguments).output();
+        output.expect("it runs").status.code()
+    };
+    let human = code(&[]);
+    for format in ["--json", "--plain", "--quiet", "--verbose", "--ascii"] {
+        assert_eq!(code(&[format]), human, "{format}");
+    }
+}
+
+#[test]
+fn an_unknown_check_is_a_usage_error_that_lists_those_that_there_are() {
+    let sandbox = Sandbox::new();
+    for option in ["--only", "--skip"] {
+        sandbox
+            .hermes()
+            .args(["doctor", option, "lingr"])
+            .assert()
+            .code(64)
+            .stderr(predicate::str::contains("did you mean linger?"))
+            .stderr(predicate::str::contains("session-bus"));
+    }
+}
+
+#[test]
+fn only_and_skip_choose_the_checks() {
+    let sandbox = Sandbox::new();
+    let groups = |arguments: &[&str]| -> Vec<String> {
+        let output = sandbox
+            .hermes()
+            .args(["doctor", "--json"])
+            .args(arguments)
+            .output();
+        let document = document(&output.expect("it runs").stdout);
+        let checks = document["checks"].as_array().expect("checks").clone();
+        let group = |check: &Value| check["group"].as_str().expect("a group").to_owned();
+        checks.iter().map(group).collect()
+    };
+    let stores = groups(&["--only", "stores"]);
+    assert!(!stores.is_empty() && stores.iter().all(|group| group == "stores"));
+    let others = groups(&["--skip", "stores"]);
+    assert!(!others.is_empty() && others.iter().all(|group| group != "stores"));
+}
+
+#[test]
+fn usage_errors_end_with_64() {
+    let sandbox = Sandbox::new();
+    for arguments in [
+        ["--json", "--plain"].as_slice(),
+        &["--shell", "--pid", "1"],
+        &["--deadline", "0"],
+        &["--deadline", "soon"],
+        &["--fail-on", "never"],
+        &["--pid", "x"],
+    ] {
+        let mut command = sandbox.hermes();
+        command.arg("doctor").args(arguments).assert().code(64);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_does_not_change_the_code() {
+    let sandbox = Sandbox::with_sample_home();
+    let whole = sandbox.hermes().arg("doctor").output().expect("it runs");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let left = Process::new(env!("CARGO_BIN_EXE_hermes"))
+        .arg("doctor")
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .env("PATH", "/usr/bin:/bin")
+        .stdout(Stdio::from(writer))
+        .stderr(Stdio::piped())
+        .output()
+        .expect("it runs");
+    assert_eq!(left.status.code(), whole.status.code());
+    assert!(left.stderr.is_empty());
+}
+
+#[test]
+fn output_that_cannot_be_written_ends_with_74() {
+    let sandbox = Sandbox::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let status = Process::new(env!("CARGO_BIN_EXE_hermes"))
+        .arg("doctor")
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .stdout(Stdio::from(full.expect("/dev/full")))
+        .stderr(Stdio::null())
+        .status();
+    assert_eq!(status.expect("it runs").code(), Some(74));
+}
+
+#[test]
+fn off_a_terminal_there_is_no_colour_unless_asked_for() {
+    let sandbox = Sandbox::with_sample_home();
+    let text = |arguments: &[&str], force: bool| {
+        let mut command = sandbox.hermes();
+        if force {
+            command.env("CLICOLOR_FORCE", "1");
+        }
+        let output = command.arg("doctor").args(arguments).output();
+        String::from_utf8(output.expect("it runs").stdout).expect("UTF-8")
+    };
+    assert!(!text(&[], false).contains('\u{1b}'));
+    assert!(text(&[], true).contains('\u{1b}'));
+    assert!(text(&["--color", "always"], false).contains('\u{1b}'));
+    assert!(!text(&["--color", "never"], true).contains('\u{1b}'));
+}
