@@ -14,6 +14,7 @@
 pub mod duration;
 pub mod expr;
 pub mod field;
+pub mod finish;
 pub mod job;
 pub mod jobs_file;
 pub mod jobs_lock;
@@ -24,7 +25,10 @@ pub mod loose;
 pub mod natural;
 pub mod needs;
 pub mod next;
+pub mod output;
+pub mod redact;
 pub mod refusal;
+pub mod run;
 pub mod schedule;
 pub mod stamp;
 pub mod task;

@@ -1,0 +1,240 @@
+//! What runs print: a document for each run in `cron/output/<job>/`, where the other program keeps its
+//! own, and while it runs a log that can be followed.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::error::{Error, Result};
+use crate::files::Replace;
+use crate::home::Home;
+use crate::output::human;
+
+/// Longest log of one run, in bytes. What comes after is counted, not kept.
+pub const LONGEST_LOG: u64 = 8 << 20;
+/// Newest logs that are kept.
+const LOGS: usize = 200;
+
+/// What the document of a run says.
+#[derive(Clone, Debug)]
+pub struct Document<'a> {
+    /// The job.
+    pub job_id: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// The execution.
+    pub execution_id: &'a str,
+    /// The dispatch mode.
+    pub mode: &'a str,
+    /// How it ended, in words: `ok`, or what went wrong.
+    pub outcome: &'a str,
+    /// Seconds that it took.
+    pub seconds: i64,
+    /// What it printed, or answered.
+    pub body: &'a str,
+}
+
+impl Document<'_> {
+    /// The text.
+    #[must_use]
+    pub fn text(&self, at: Timestamp, zone: &TimeZone) -> String {
+        format!(
+            "# {}\n\n- job: {}\n- execution: {}\n- ended: {} after {}\n- dispatch mode: {}\n- outcome: {}\n\n---\n\n{}\n",
+            human::printable(self.name),
+            self.job_id,
+            self.execution_id,
+            crate::clock::iso(at, zone),
+            human::duration(self.seconds),
+            self.mode,
+            human::printable(self.outcome),
+            self.body.trim_end()
+        )
+    }
+
+    /// Saves it, and drops the oldest ones of the job. Returns where it is.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(
+        &self,
+        home: &Home,
+        retention: i64,
+        at: Timestamp,
+        zone: &TimeZone,
+    ) -> Result<PathBuf> {
+        let directory = home.join("cron/output").join(self.job_id);
+        make_private(&directory)?;
+        let name = at
+            .to_zoned_datetime(zone.clone())
+            .strftime("%Y-%m-%d_%H-%M-%S")
+            .to_string();
+        // Two runs that end within one second keep a document each.
+        let free = |path: &PathBuf| !path.exists();
+        let path = std::iter::once(directory.join(format!("{name}.md")))
+            .chain((2..100).map(|number| directory.join(format!("{name}_{number}.md"))))
+            .find(free)
+            .unwrap_or_else(|| directory.join(format!("{name}_{}.md", self.execution_id)));
+        let plan = Replace {
+            prefix: ".output_",
+            mode: 0o600,
+            durable: false,
+        };
+        plan.write(&path, self.text(at, zone).as_bytes())?;
+        if let Ok(kept) = usize::try_from(retention)
+            && kept > 0
+        {
+            drop_oldest(&directory, "md", kept);
+        }
+        Ok(path)
+    }
+}
+
+fn make_private(directory: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder
+        .create(directory)
+        .map_err(|error| Error::io(format!("failed to make {}", directory.display()), error))
+}
+
+/// Removes all but the newest files with this ending; their names sort by time, or their ids do not
+/// and then their own times do.
+fn drop_oldest(directory: &Path, ending: &str, kept: usize) {
+    let entries = fs_err::read_dir(directory).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .filter(|entry| {
+            entry
+                .path()
+                .extension()
+                .is_some_and(|found| found == ending)
+        })
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    files.sort_unstable_by(|left, right| right.cmp(left));
+    for (_, path) in files.into_iter().skip(kept) {
+        let _one_too_many_is_no_harm = fs_err::remove_file(path);
+    }
+}
+
+/// Where the log of an execution is.
+#[must_use]
+pub fn log_path(home: &Home, execution_id: &str) -> PathBuf {
+    home.run_dir()
+        .join("executions")
+        .join(format!("{execution_id}.log"))
+}
+
+/// The log of a run that goes on. A log that cannot be written never stops a run.
+#[derive(Debug)]
+pub struct Log {
+    file: Option<File>,
+    written: u64,
+}
+
+impl Log {
+    /// Begins a log.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn begin(home: &Home, execution_id: &str) -> Result<Self> {
+        let path = log_path(home, execution_id);
+        let directory = path.parent().unwrap_or(Path::new("/"));
+        make_private(directory)?;
+        let mut options = std::fs::OpenOptions::new();
+        let file = options
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| Error::io(format!("failed to write {}", path.display()), error))?;
+        drop_oldest(directory, "log", LOGS);
+        Ok(Self {
+            file: Some(file),
+            written: 0,
+        })
+    }
+
+    /// No log at all.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            file: None,
+            written: 0,
+        }
+    }
+
+    /// Adds a piece.
+    pub fn add(&mut self, piece: &[u8]) {
+        let before = self.written;
+        self.written += piece.len() as u64;
+        let Some(file) = self.file.as_mut() else {
+            return;
+        };
+        let room = usize::try_from(LONGEST_LOG.saturating_sub(before)).unwrap_or(usize::MAX);
+        let kept = piece.get(..room.min(piece.len())).unwrap_or_default();
+        if file.write_all(kept).is_err() {
+            self.file = None;
+        } else if kept.len() < piece.len() {
+            let _the_run_goes_on = file.write_all(b"\n[the rest is not kept]\n");
+            self.file = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(body: &str) -> Document<'_> {
+        Document {
+            job_id: "a1",
+            name: "nightly\x1b[31m",
+            execution_id: "e1",
+            mode: "scoped",
+            outcome: "ok",
+            seconds: 12,
+            body,
+        }
+    }
+
+    #[test]
+    fn b63_the_newest_outputs_are_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let start: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
+        for second in [0, 0, 1, 2, 3] {
+            let at = start + jiff::SignedDuration::from_secs(second);
+            document("x").save(&home, 3, at, &TimeZone::UTC).unwrap();
+        }
+        let kept = std::fs::read_dir(home.join("cron/output/a1"))
+            .unwrap()
+            .count();
+        assert_eq!(kept, 3);
+        let text =
+            std::fs::read_to_string(home.join("cron/output/a1/2026-06-17_10-00-03.md")).unwrap();
+        assert!(
+            text.contains("- dispatch mode: scoped") && !text.contains('\x1b'),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_log_has_an_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let mut log = Log::begin(&home, "e1").unwrap();
+        let piece = vec![b'x'; 3 << 20];
+        for _ in 0..4 {
+            log.add(&piece);
+        }
+        let length = std::fs::metadata(log_path(&home, "e1")).unwrap().len();
+        assert!(
+            (LONGEST_LOG..LONGEST_LOG + 100).contains(&length),
+            "{length}"
+        );
+    }
+}

@@ -1,0 +1,389 @@
+//! Runs a task: its script, its agent, or the one and then the other. What comes of it is a report; what
+//! is done with the report is the worker's business.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use tokio::sync::watch;
+
+use super::output::Log;
+use super::task::{Script, Task, Work};
+use crate::agent::runner::find_program;
+use crate::agent::settings::{PromptBy, STOP_GRACE};
+use crate::agent::{AgentCommand, Answer, Turn};
+use crate::child::guard::guarded;
+use crate::child::run::{End, Ended, Limits, Spec, Stream, start};
+use crate::error::{Error, Kind, Result};
+use crate::output::human;
+
+/// Most of a script's output that is kept for a document, a prompt or a delivery, in bytes: its end.
+const KEPT: usize = 1 << 20;
+
+/// What a run needs beside its task.
+pub struct Context<'a> {
+    /// The agent, where one is configured.
+    pub agent: Option<&'a AgentCommand>,
+    /// The environment of whatever is run.
+    pub environment: &'a BTreeMap<String, String>,
+    /// The home's directory: where a job without a working directory runs.
+    pub home: &'a Path,
+    /// Turns true when the run must stop.
+    pub cancel: watch::Receiver<bool>,
+    /// Gets all output as it comes.
+    pub log: Log,
+    /// Is told the process group of everything that is started, before it is waited for.
+    pub started: &'a mut dyn FnMut(u32),
+    /// Tie what is started to this process by the step before exec.
+    pub guard: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// It did what was asked.
+    pub ok: bool,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// What it printed, or answered.
+    pub body: String,
+    /// Digest of what a monitor has seen, once that was dealt with.
+    pub monitor_digest: Option<String>,
+    /// It was stopped because it ran too long, or was silent too long.
+    pub time_limit: bool,
+    /// Somebody asked it to stop.
+    pub cancelled: bool,
+    /// Signal that ended it, where one did that was not ours.
+    pub signal: Option<i32>,
+}
+
+impl Report {
+    fn good(body: String) -> Self {
+        Self {
+            ok: true,
+            error: None,
+            body,
+            monitor_digest: None,
+            time_limit: false,
+            cancelled: false,
+            signal: None,
+        }
+    }
+
+    fn bad(error: String, body: String) -> Self {
+        Self {
+            ok: false,
+            error: Some(error),
+            ..Self::good(body)
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Runs the task. Everything that can go wrong is in the report.
+    pub async fn run(&mut self, task: &Task) -> Report {
+        match self.attempt(task).await {
+            Ok(report) => report,
+            Err(error) => {
+                let causes = error.causes();
+                let parts = std::iter::once(error.to_string()).chain(causes);
+                let words: Vec<_> = parts.collect();
+                Report::bad(words.join(": "), String::new())
+            }
+        }
+    }
+
+    async fn attempt(&mut self, task: &Task) -> Result<Report> {
+        let environment = self.environment_of(task)?;
+        match &task.work {
+            Work::Script(script) => self.script(task, script, &environment).await,
+            Work::Prompt {
+                prompt,
+                before: None,
+            } => self.agent(task, prompt, &environment).await,
+            Work::Prompt {
+                prompt,
+                before: Some(script),
+            } => {
+                let before = self.script(task, script, &environment).await?;
+                if !before.ok {
+                    return Ok(before);
+                }
+                let prompt = with_output(script, &before.body, prompt);
+                self.agent(task, &prompt, &environment).await
+            }
+            Work::Monitor {
+                script,
+                prompt,
+                last,
+            } => {
+                let seen = self.script(task, script, &environment).await?;
+                if !seen.ok {
+                    return Ok(seen);
+                }
+                let digest = digest(&seen.body);
+                if last.as_deref() == Some(digest.as_str()) {
+                    return Ok(Report::good(
+                        "unchanged, so the agent was not asked".to_owned(),
+                    ));
+                }
+                let prompt = with_output(script, &seen.body, prompt);
+                let answered = self.agent(task, &prompt, &environment).await?;
+                // A change that was not dealt with is a change next time as well.
+                let monitor_digest = answered.ok.then_some(digest);
+                Ok(Report {
+                    monitor_digest,
+                    ..answered
+                })
+            }
+        }
+    }
+
+    /// The environment of the job: ours as handed over, the job's own file of variables, its name.
+    fn environment_of(&self, task: &Task) -> Result<BTreeMap<String, String>> {
+        let mut environment = self.environment.clone();
+        if let Some(path) = &task.env_file {
+            let text = fs_err::read_to_string(path)
+                .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
+            environment.extend(variables(&text));
+        }
+        environment.insert("HERMES_JOB_ID".to_owned(), task.job_id.clone());
+        Ok(environment)
+    }
+
+    async fn script(
+        &mut self,
+        task: &Task,
+        script: &Script,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Report> {
+        if !script.path.is_file() {
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("the script {} is missing", script.path.display()),
+            ));
+        }
+        let argv = script.argv().into_iter().map(OsString::from).collect();
+        let env = environment
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        let limits = limits(task.timeout, None);
+        let spec = Spec {
+            argv,
+            cwd: Some(self.cwd(task)?),
+            env,
+            stdin: None,
+            limits,
+        };
+        let (ended, output) = self.execute(spec).await?;
+        let name = script
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Ok(judge(&format!("script {name}"), &ended, output, limits))
+    }
+
+    async fn agent(
+        &mut self,
+        task: &Task,
+        prompt: &str,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Report> {
+        let agent = self
+            .agent
+            .ok_or_else(crate::agent::settings::not_configured)?;
+        let program = agent
+            .command
+            .first()
+            .map(String::as_str)
+            .unwrap_or_default();
+        let program = find_program(program, environment.get("PATH").map(OsStr::new))?;
+        let file = prompt_file(agent, prompt)?;
+        let path = file
+            .as_ref()
+            .map(|file| file.path().to_string_lossy().into_owned());
+        let turn = Turn {
+            prompt,
+            session: None,
+            prompt_file: path.as_deref(),
+        };
+        let mut invocation = agent.invocation(&turn);
+        if let Some(first) = invocation.argv.first_mut() {
+            *first = program.into_os_string();
+        }
+        let ours = environment
+            .iter()
+            .map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
+        let env = agent.environment(ours, [("HERMES_JOB_ID".into(), task.job_id.clone().into())]);
+        let total = task.timeout.or(agent.timeout.map(|limit| limit.as_secs()));
+        let limits = limits(total, agent.inactivity);
+        let spec = Spec {
+            argv: invocation.argv,
+            cwd: Some(self.cwd(task)?),
+            env,
+            stdin: invocation.stdin,
+            limits,
+        };
+        let (ended, output) = self.execute(spec).await?;
+        let answer = Answer::read(agent.answer, &output);
+        let mut report = judge("agent", &ended, answer.text, limits);
+        if report.ok && answer.failed {
+            report.ok = false;
+            report.error = Some("the agent says that its turn failed".to_owned());
+        }
+        Ok(report)
+    }
+
+    fn cwd(&self, task: &Task) -> Result<PathBuf> {
+        let Some(directory) = &task.workdir else {
+            return Ok(self.home.to_path_buf());
+        };
+        if directory.is_dir() {
+            Ok(directory.clone())
+        } else {
+            let message = format!("the working directory {} is not there", directory.display());
+            Err(Error::new(Kind::NotFound, message))
+        }
+    }
+
+    async fn execute(&mut self, mut spec: Spec) -> Result<(Ended, String)> {
+        if self.guard {
+            spec.argv = guarded(spec.argv);
+        }
+        let running = start(spec)?;
+        (self.started)(running.pid());
+        let mut output = Vec::new();
+        let log = &mut self.log;
+        let ended = running
+            .wait(self.cancel.clone(), |stream, piece| {
+                log.add(piece);
+                if stream == Stream::Out {
+                    output.extend_from_slice(piece);
+                    if output.len() > 2 * KEPT {
+                        output.drain(..output.len() - KEPT);
+                    }
+                }
+            })
+            .await?;
+        let start = output.len().saturating_sub(KEPT);
+        let kept = String::from_utf8_lossy(output.get(start..).unwrap_or_default()).into_owned();
+        Ok((ended, kept))
+    }
+}
+
+fn limits(total: Option<u64>, inactivity: Option<Duration>) -> Limits {
+    let total = total
+        .filter(|seconds| *seconds > 0)
+        .map(Duration::from_secs);
+    Limits {
+        total,
+        inactivity,
+        grace: STOP_GRACE,
+    }
+}
+
+/// What an end means.
+fn judge(what: &str, ended: &Ended, body: String, limits: Limits) -> Report {
+    let seconds = |limit: Option<Duration>| {
+        human::duration(limit.map_or(0, |limit| {
+            i64::try_from(limit.as_secs()).unwrap_or(i64::MAX)
+        }))
+    };
+    let words = match ended.end {
+        End::Exited(0) => return Report::good(body),
+        End::Exited(code) => format!("{what} exited with code {code}"),
+        End::Signaled(signal) => format!("{what} was killed by signal {signal}"),
+        End::TimedOut => format!(
+            "{what} ran longer than its time limit of {}",
+            seconds(limits.total)
+        ),
+        End::Inactive => format!("{what} was silent for {}", seconds(limits.inactivity)),
+        End::Cancelled => format!("{what} was stopped on request"),
+    };
+    let tail = &ended.stderr_tail;
+    let error = if tail.is_empty() {
+        words
+    } else {
+        format!("{words}: {}", last_lines(tail))
+    };
+    Report {
+        time_limit: matches!(ended.end, End::TimedOut | End::Inactive),
+        cancelled: ended.end == End::Cancelled,
+        signal: match ended.end {
+            End::Signaled(signal) => Some(signal),
+            _ => None,
+        },
+        ..Report::bad(error, body)
+    }
+}
+
+/// The last three lines, which mostly say it.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let start = lines.len().saturating_sub(3);
+    lines.get(start..).unwrap_or_default().join(" / ")
+}
+
+fn with_output(script: &Script, output: &str, prompt: &str) -> String {
+    let name = script
+        .path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    format!(
+        "Output of the script {name}:\n\n{}\n\n---\n\n{prompt}",
+        output.trim_end()
+    )
+}
+
+fn digest(output: &str) -> String {
+    let digest = Sha256::digest(output.trim_end().as_bytes());
+    digest.iter().fold(String::new(), |mut hex, byte| {
+        use std::fmt::Write as _;
+        let _infallible = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// A file with the prompt that only we can read, for an agent that wants one.
+fn prompt_file(agent: &AgentCommand, prompt: &str) -> Result<Option<tempfile::NamedTempFile>> {
+    if agent.prompt != PromptBy::File {
+        return Ok(None);
+    }
+    let failed = |error| Error::io("failed to write the prompt to a file", error);
+    let mut file = tempfile::Builder::new()
+        .prefix("hermes-prompt-")
+        .tempfile()
+        .map_err(failed)?;
+    std::io::Write::write_all(&mut file, prompt.as_bytes()).map_err(failed)?;
+    Ok(Some(file))
+}
+
+/// Variables of a file: `NAME=value` a line, `export` before it, quotes around it, `#` for remarks.
+fn variables(text: &str) -> impl Iterator<Item = (String, String)> + '_ {
+    text.lines().filter_map(|line| {
+        let line = line.trim();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let (name, value) = line.split_once('=').filter(|_| !line.starts_with('#'))?;
+        let value = value.trim();
+        let unquoted = ['"', '\''].iter().find_map(|quote| {
+            value
+                .strip_prefix(*quote)
+                .and_then(|rest| rest.strip_suffix(*quote))
+        });
+        let name = name.trim();
+        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        plain.then(|| (name.to_owned(), unquoted.unwrap_or(value).to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests;
