@@ -27,8 +27,8 @@ pub struct CronExpr {
     pub(super) nth: [u8; 7],
     /// Years as an offset from 1970; `None` where all.
     pub(super) years: Option<Box<[bool]>>,
-    /// Whether the hour or the minute field has a star or a step: such a job fires in both passes of an
-    /// autumn fold, one with fixed times in the first only.
+    /// Whether the hour or the minute field has a star or a step: such a job fires in both passes
+    /// of an autumn fold, one with fixed times in the first only.
     repeats: bool,
 }
 
@@ -118,8 +118,8 @@ impl CronExpr {
                 .any(|half| has(self.day_bits(*half, wall.year(), wall.month()), wall.day()))
     }
 
-    /// The first wall clock after `wall` that matches, within 50 years. A five-field expression looks
-    /// at whole minutes, a longer one at whole seconds.
+    /// The first wall clock after `wall` that matches, within 50 years. A five-field expression
+    /// looks at whole minutes, a longer one at whole seconds.
     ///
     /// Where a day may match by date or by weekday, both must occur within those years, as croniter
     /// demands.
@@ -132,7 +132,8 @@ impl CronExpr {
         self.first_from(start)
     }
 
-    /// The first match at `start` or after it; smaller parts than the expression looks at are cut off.
+    /// The first match at `start` or after it; smaller parts than the expression looks at are cut
+    /// off.
     pub(super) fn first_from(&self, start: DateTime) -> Option<DateTime> {
         let mut first: Option<DateTime> = None;
         for half in self.halves().into_iter().flatten() {
@@ -182,8 +183,8 @@ impl CronExpr {
         None
     }
 
-    /// The first match among `days` of a month. `opening` is what is left of the day that the search
-    /// began with, which is `from`'s; later days are whole.
+    /// The first match among `days` of a month. `opening` is what is left of the day that the
+    /// search began with, which is `from`'s; later days are whole.
     fn in_month(&self, from: (i16, i8, i8), days: u64, opening: Option<Time>) -> Option<DateTime> {
         let (year, month, first) = from;
         let mut days = days;

@@ -192,9 +192,9 @@ pub(super) fn read(field: Field, fields: &[&str]) -> Result<Allowed, FieldError>
 fn finish(values: Values, fields: &[&str]) -> Result<Allowed, FieldError> {
     let field = values.field;
     let count = values.set.iter().filter(|set| **set).count() + usize::from(values.last_day);
-    let full = count == values.set.len() && !values.star;
-    // A full list is a star, save where it stands in one day field and the other has no star: there it
-    // stays a restriction, and the days are joined by OR.
+    let full = count + usize::from(values.star) == values.set.len();
+    // A full list is a star, save where it stands in one day field and the other has no star: there
+    // it stays a restriction, and the days are joined by OR.
     let other = match field {
         Field::Day => fields.get(Field::Weekday.index()),
         Field::Weekday => fields.get(Field::Day.index()),
@@ -208,6 +208,7 @@ fn finish(values: Values, fields: &[&str]) -> Result<Allowed, FieldError> {
             bits |= 1 << value;
         }
     }
+    // A counted weekday stands beside plain ones only where the list is full.
     if values.nth != [0; 7] && !full {
         let mixed = values
             .set

@@ -227,8 +227,10 @@ pub struct Claim<'a> {
 pub struct Slot<'a> {
     /// The slot, as stored.
     pub scheduled_at: &'a str,
-    /// When it was taken and by whom.
-    pub taken: Claim<'a>,
+    /// When it was taken, as stored; empty where that is not written.
+    pub at: &'a str,
+    /// By which machine; empty where that is not written.
+    pub by: &'a str,
 }
 
 /// Something odd about a job. It is read all the same.
@@ -344,10 +346,11 @@ impl<'a> Job<'a> {
     /// The slot taken and not claimed.
     #[must_use]
     pub fn pending_slot(&self) -> Option<Slot<'_>> {
-        let scheduled_at = self.pending_slot.get("scheduled_at")?.as_str()?;
+        let text = |key| self.pending_slot.get(key).and_then(Value::as_str);
         Some(Slot {
-            scheduled_at,
-            taken: claim(&self.pending_slot)?,
+            scheduled_at: text("scheduled_at").filter(|slot| !slot.is_empty())?,
+            at: text("at").unwrap_or_default(),
+            by: text("by").unwrap_or_default(),
         })
     }
 

@@ -1,8 +1,8 @@
 //! The text of `jobs.json`: bytes to jobs with notes on the shape, and back as Python writes it.
 //!
-//! Reading is as tolerant as the other program's: a byte order mark, control characters in strings, a
-//! bare list, jobs by id. What it takes for empty without being it, we refuse: unreadable is never
-//! empty.
+//! Reading is as tolerant as the other program's: a byte order mark, control characters in strings,
+//! a bare list, jobs by id. What it takes for empty without being it, we refuse: unreadable is
+//! never empty.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -153,7 +153,8 @@ impl<'b> JobsText<'b> {
         notes.push(ShapeNote::ControlCharacters);
         match serde_json::from_str(mended) {
             Ok(read) => Ok((read, notes)),
-            // The position is that of the mended text, which differs only behind control characters.
+            // The position is that of the mended text, which differs only behind control
+            // characters.
             Err(error) => Err(syntax(&error)),
         }
     }

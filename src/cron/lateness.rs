@@ -49,8 +49,8 @@ impl Lateness {
     }
 }
 
-/// The time between two runs, in seconds: an interval's length, or the gap between the next two matches
-/// of the wall clock. `None` for a one-shot and where there are not two.
+/// The time between two runs, in seconds: an interval's length, or the gap between the next two
+/// matches of the wall clock. `None` for a one-shot and where there are not two.
 #[must_use]
 pub fn cadence(schedule: &Schedule, now: Timestamp, zone: &TimeZone) -> Option<i64> {
     match schedule {

@@ -9,8 +9,12 @@
 //! - [`jobs_text::JobsText`]: `new(bytes)`, then `typed()` views for judging or `raw()` objects for
 //!   writing, each with notes on the shape, or an error with line and column.
 //! - [`job::Job`]: one job; its methods say what the stored values mean, `oddities` what is wrong.
+//! - [`due::due`]: raw jobs at an instant to orders and changes; [`due::wakes_at`]: when to look again.
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
+pub mod due;
+mod due_repair;
+mod due_steps;
 pub mod duration;
 pub mod expr;
 pub mod field;

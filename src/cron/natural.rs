@@ -32,7 +32,8 @@ fn weekday(word: &str) -> Option<u8> {
         .map(|(_, day)| *day)
 }
 
-/// The cron expression that days and a clock in words mean; `None` where `phrase` is something else.
+/// The cron expression that days and a clock in words mean; `None` where `phrase` is something
+/// else.
 #[must_use]
 pub fn to_cron(phrase: &str) -> Option<String> {
     let lower = phrase.to_lowercase().replace(',', " ");

@@ -1,8 +1,8 @@
 //! When a schedule fires: the next instants, and whether an instant is one of them.
 //!
 //! Wall clocks meet zones here. In a spring gap a time that does not exist fires once, later by the
-//! gap. In an autumn fold a fixed time fires in the first pass only, and an expression with a star or a
-//! step in its hour or minute fires in both (`CronExpr::repeats`).
+//! gap. In an autumn fold a fixed time fires in the first pass only, and an expression with a star
+//! or a step in its hour or minute fires in both (`CronExpr::repeats`).
 
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
@@ -47,8 +47,8 @@ impl Fire {
 /// The first instant after `base` at which the schedule fires.
 ///
 /// `base` is whatever the caller counts from: now, the last run, or, for a steady cadence, the slot
-/// that was due. A one-shot fires at its time, if that is after `base`. An interval counts from `base`
-/// itself; zero minutes give `base` again, as the stores of the other program mean it.
+/// that was due. A one-shot fires at its time, if that is after `base`. An interval counts from
+/// `base` itself; zero minutes give `base` again, as the stores of the other program mean it.
 #[must_use]
 pub fn next_fire(schedule: &Schedule, base: Timestamp, zone: &TimeZone) -> Option<Fire> {
     match schedule {
@@ -116,8 +116,8 @@ pub fn next_run(
     next_fire(schedule, base, &zones.configured).map(|fire| fire.stamp.to_string())
 }
 
-/// The next instant of a steady cadence: the slots of `anchor + n × interval` after `now`, or the next
-/// cron match after `now`. Runs that take long do not move it.
+/// The next instant of a steady cadence: the slots of `anchor + n × interval` after `now`, or the
+/// next cron match after `now`. Runs that take long do not move it.
 #[must_use]
 pub fn next_in_cadence(
     schedule: &Schedule,
@@ -137,18 +137,29 @@ pub fn next_in_cadence(
     }
 }
 
-/// Whether the schedule fires at `instant`. An interval has no fixed times: every instant is good.
+/// Whether the schedule fires at `instant`, or less than a second from it, as stores are judged. An
+/// interval has no fixed times: every instant is good.
 #[must_use]
 pub fn on_lattice(schedule: &Schedule, instant: Timestamp, zone: &TimeZone) -> bool {
     match schedule {
         Schedule::Interval { .. } => true,
         Schedule::Once { at, .. } => at.instant(zone) == Some(instant),
-        Schedule::Cron { cron, .. } => cron_on_lattice(cron, instant, zone),
+        Schedule::Cron { cron, .. } => {
+            let whole = Timestamp::from_second(instant.as_microsecond().div_euclid(1_000_000));
+            let (Ok(before), part) = (whole, instant.subsec_nanosecond() != 0) else {
+                return false;
+            };
+            cron_on_lattice(cron, before, zone)
+                || part
+                    && before
+                        .checked_add(SignedDuration::from_secs(1))
+                        .is_ok_and(|after| cron_on_lattice(cron, after, zone))
+        }
     }
 }
 
-/// Every instant in `(from, to]` at which the schedule fires, in order. Intervals count from `anchor`;
-/// without one they count from `from`.
+/// Every instant in `(from, to]` at which the schedule fires, in order. Intervals count from
+/// `anchor`; without one they count from `from`.
 pub fn occurrences_between<'a>(
     schedule: &'a Schedule,
     anchor: Option<Timestamp>,
@@ -170,7 +181,8 @@ pub fn occurrences_between<'a>(
 }
 
 /// A time skipped in the last spring change still counts as ahead only for who goes on from such a
-/// time: asked in the hour after the gap, a daily 02:30 is tomorrow's. So answers the other program.
+/// time: asked in the hour after the gap, a daily 02:30 is tomorrow's. So answers the other
+/// program.
 fn next_cron(cron: &CronExpr, base: Timestamp, zone: &TimeZone) -> Option<Fire> {
     match gap_behind(base, zone) {
         Some(gap) if cron.matches(gap.before.to_datetime(base)) => next_in_set(cron, base, zone),

@@ -1,8 +1,8 @@
 //! What a schedule is, and how its text is read.
 //!
-//! The order of the readings is the other program's, since a text must mean the same to both. Beyond
-//! it we read `@daily` and its kin, `FRI#2`, and `1h30m`, each stored in a shape that it can read; and
-//! we refuse what would never fire, or at every tick.
+//! The order of the readings is the other program's, since a text must mean the same to both.
+//! Beyond it we read `@daily` and its kin, `FRI#2`, and `1h30m`, each stored in a shape that it can
+//! read; and we refuse what would never fire, or at every tick.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +17,7 @@ use super::{duration, natural, text};
 /// A schedule: when a job fires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// Every so many minutes. Zero comes from a store only: due at every tick.
+    /// Every so many minutes. Zero and less come from a store only: due at every tick.
     Interval {
         /// The cadence.
         minutes: i64,
@@ -63,7 +63,10 @@ pub enum StoredError {
     /// No object, or no known kind.
     #[error("the schedule has no kind that is known")]
     Kind,
-    /// The field that the kind needs is missing or has the wrong type.
+    /// The field that the kind needs is missing.
+    #[error("the schedule has no `{0}`")]
+    Missing(&'static str),
+    /// The field that the kind needs has a value that it cannot have.
     #[error("the schedule has no usable `{0}`")]
     Field(&'static str),
     /// The expression cannot be read.
@@ -77,14 +80,17 @@ impl Schedule {
         let text = |key| stored.get(key).and_then(Value::as_str);
         match text("kind") {
             Some("interval") => {
-                let minutes = stored.get("minutes").and_then(Value::as_i64);
-                minutes
-                    .filter(|minutes| *minutes >= 0)
-                    .map(|minutes| Schedule::Interval { minutes })
-                    .ok_or(StoredError::Field("minutes"))
+                let minutes = stored.get("minutes").filter(|minutes| !minutes.is_null());
+                let minutes = minutes.ok_or(StoredError::Missing("minutes"))?;
+                let truth = minutes.as_bool().map(i64::from);
+                let minutes = minutes
+                    .as_i64()
+                    .or(truth)
+                    .ok_or(StoredError::Field("minutes"))?;
+                Ok(Schedule::Interval { minutes })
             }
             Some("cron") => {
-                let expr = text("expr").ok_or(StoredError::Field("expr"))?;
+                let expr = text("expr").ok_or(StoredError::Missing("expr"))?;
                 Ok(Schedule::Cron {
                     expr: expr.to_owned(),
                     cron: CronExpr::parse(expr)?,
@@ -139,8 +145,8 @@ impl Schedule {
 
     /// Reads a schedule text at `now`. Wall clocks without an offset are those of `zone`.
     ///
-    /// A one-shot in the past is read, not refused: whether it is too late is `next::next_run`'s word,
-    /// and refusing it at creation the caller's.
+    /// A one-shot in the past is read, not refused: whether it is too late is `next::next_run`'s
+    /// word, and refusing it at creation the caller's.
     pub fn parse(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Reading, ScheduleError> {
         let text = text::strip(text);
         let every = after_prefix(text, "every ");

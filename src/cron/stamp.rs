@@ -1,4 +1,5 @@
-//! Instants as text: reading what Python's `fromisoformat` reads, writing what its `isoformat` writes.
+//! Instants as text: reading what Python's `fromisoformat` reads, writing what its `isoformat`
+//! writes.
 
 use std::fmt;
 
@@ -14,8 +15,8 @@ const DAY_MICROS: i64 = 86_400 * MICROS_PER_SECOND;
 
 /// A point in time as a store writes it: a wall clock, and mostly the offset that it was read with.
 ///
-/// The wall clock may be one that does not exist in any zone: the other program writes an instant in
-/// a spring gap with the offset before it.
+/// The wall clock may be one that does not exist in any zone: the other program writes an instant
+/// in a spring gap with the offset before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     wall: DateTime,
@@ -35,7 +36,7 @@ impl Stamp {
             wall: date.to_datetime(Time::midnight()),
             offset: None,
         };
-        if bytes.len() > end + 1 {
+        if bytes.len() > end {
             let separator = text.get(end..)?.chars().next()?.len_utf8();
             let (time, offset) = read_time(bytes.get(end + separator..)?)?;
             stamp = Stamp {
@@ -81,8 +82,8 @@ impl Stamp {
         Offset::from_seconds(i32::try_from(seconds).ok()?).ok()
     }
 
-    /// The instant; a naive stamp is read in `zone`, in a fold the first of the two, in a gap with the
-    /// offset before it. `None` outside of what a clock can show.
+    /// The instant; a naive stamp is read in `zone`, in a fold the first of the two, in a gap with
+    /// the offset before it. `None` outside of what a clock can show.
     #[must_use]
     pub fn instant(&self, zone: &TimeZone) -> Option<Timestamp> {
         match self.offset {
@@ -155,8 +156,8 @@ fn digits(bytes: &[u8], from: usize, count: usize) -> Option<i32> {
     text::number(run).and_then(|value| i32::try_from(value).ok())
 }
 
-/// Where the date ends and its separator stands: told by the fifth and sixth byte, and for week dates
-/// by the count of digits that follow.
+/// Where the date ends and its separator stands: told by the fifth and sixth byte, and for week
+/// dates by the count of digits that follow.
 fn date_end(bytes: &[u8]) -> Option<usize> {
     let len = bytes.len();
     if len == 7 {
@@ -222,8 +223,8 @@ struct Clock {
     rest: bool,
 }
 
-/// `bytes` is the whole remaining text, of which the clock ends at `end`: what follows there decides
-/// whether something is left over, as it does in Python.
+/// `bytes` is the whole remaining text, of which the clock ends at `end`: what follows there
+/// decides whether something is left over, as it does in Python.
 fn read_clock(bytes: &[u8], start: usize, end: usize) -> Option<Clock> {
     let mut clock = Clock {
         parts: [0; 3],
@@ -280,8 +281,14 @@ fn read_time(bytes: &[u8]) -> Option<(Time, Option<i64>)> {
     } else if sign < len {
         let zone = read_clock(bytes, sign + 1, len)?;
         let [hours, minutes, seconds] = zone.parts.map(i64::from);
-        let east =
-            (hours * 3600 + minutes * 60 + seconds) * MICROS_PER_SECOND + i64::from(zone.micros);
+        let seconds = hours * 3600 + minutes * 60 + seconds;
+        // Python takes an offset of less than a second for none.
+        let micros = if seconds == 0 {
+            0
+        } else {
+            i64::from(zone.micros)
+        };
+        let east = seconds * MICROS_PER_SECOND + micros;
         if zone.rest || east >= DAY_MICROS {
             return None;
         }

@@ -1,0 +1,312 @@
+//! What is due: jobs and the ledger at an instant, to orders and changes. Pure, and exactly what a
+//! dry run of the tick prints.
+//!
+//! Each job goes through the same steps in the same order (`due_steps`), after repairs of its
+//! record (`due_repair`). A bad record never stops the scan. All changes are to be saved at once.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::due_repair;
+use super::due_steps::Pass;
+use super::job::Job;
+use super::lateness::{self, Lateness};
+use super::next::{self, Zones};
+use super::stamp::Stamp;
+
+/// What the scan must know beside the jobs.
+pub struct Scene<'a> {
+    /// The instant of the scan.
+    pub now: Timestamp,
+    /// The zones that stamps are read and written in.
+    pub zones: &'a Zones,
+    /// What the operator chose.
+    pub policy: Policy,
+    /// Who we are in claims: `HERMES_MACHINE_ID` or `host:pid`.
+    pub machine: &'a str,
+    /// The jobs that this process runs at this moment.
+    pub running: &'a HashSet<String>,
+    /// What the ledger and the process table know.
+    pub witness: &'a dyn Witness,
+}
+
+/// Questions that other rooms answer.
+pub trait Witness {
+    /// When a run of this slot completed; the last one, if there were several.
+    fn completed(&self, job_id: &str, slot: Timestamp) -> Option<Timestamp>;
+    /// Whether the owner named in a claim is proved dead; what cannot be checked is alive.
+    fn is_dead(&self, owner: &str) -> bool;
+}
+
+/// Knows of no run and of no process.
+pub struct NoWitness;
+
+impl Witness for NoWitness {
+    fn completed(&self, _: &str, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
+    fn is_dead(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// What the operator chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// `cron.catch_up_missed`: whether a recurring job that missed its time beyond the grace still
+    /// fires once.
+    pub catch_up_missed: bool,
+    /// The life of a one-shot's lease, in seconds: three times the agent's limit, at least 1800.
+    pub run_claim_seconds: i64,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy {
+            catch_up_missed: true,
+            run_claim_seconds: 1_800,
+        }
+    }
+}
+
+/// One job to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// Its place in the list that was scanned.
+    pub index: usize,
+    /// Its id, after repairs.
+    pub job_id: String,
+    /// The slot; `None` for a run that somebody asked for and for a stamp without an offset.
+    pub slot: Option<Timestamp>,
+    /// Why now.
+    pub kind: OrderKind,
+    /// Seconds since the slot.
+    pub late_seconds: f64,
+}
+
+impl Order {
+    /// The slot as the ledger writes it: UTC.
+    #[must_use]
+    pub fn scheduled_instant(&self) -> Option<String> {
+        self.slot
+            .map(|slot| Stamp::with_offset(slot, jiff::tz::Offset::UTC).to_string())
+    }
+}
+
+/// Why a job is to run now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderKind {
+    /// Its slot has come.
+    Scheduled(Lateness),
+    /// Somebody asked for it.
+    Manual,
+}
+
+impl OrderKind {
+    /// The name that a dry run shows.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OrderKind::Scheduled(lateness) => lateness.as_str(),
+            OrderKind::Manual => "manual",
+        }
+    }
+}
+
+/// What changes in one job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Its place in the list that was scanned.
+    pub index: usize,
+    /// Its id, after repairs.
+    pub job_id: String,
+    /// Keys to set.
+    pub set: Map<String, Value>,
+    /// Keys to drop.
+    pub unset: Vec<String>,
+    /// Whether the record goes.
+    pub removed: bool,
+    /// Why, in order.
+    pub reasons: Vec<Reason>,
+}
+
+/// Why a record changes. Each has a name for tools and a sentence for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A field was missing or of a wrong type.
+    Repaired,
+    /// Enabled and paused at once.
+    Contradiction,
+    /// A slot was taken off the schedule and never claimed.
+    SlotRestored,
+    /// There was no next slot.
+    NextComputed,
+    /// The ledger has a completed run of the slot.
+    AlreadyRun,
+    /// The slot was written with another zone's clock.
+    ZoneChanged,
+    /// A failed job waited for a slot too far off.
+    Rearmed,
+    /// The slot is not on the schedule any more.
+    OffSchedule,
+    /// Too late, and missed slots are not made up for.
+    Skipped,
+    /// Too late: one run stands for all that were missed.
+    CaughtUp,
+    /// The slot was handed out.
+    Dispatched,
+    /// A one-shot beyond its grace.
+    OnceMissed,
+    /// A one-shot that has run as often as it may.
+    OnceExhausted,
+    /// The same, but no run of it ever came to an end.
+    OnceWedged,
+    /// A completed one-shot beyond its seven days.
+    Retired,
+}
+
+impl Reason {
+    /// The name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::Repaired => "repaired",
+            Reason::Contradiction => "enabled_and_paused",
+            Reason::SlotRestored => "slot_restored",
+            Reason::NextComputed => "next_computed",
+            Reason::AlreadyRun => "already_run",
+            Reason::ZoneChanged => "zone_changed",
+            Reason::Rearmed => "rearmed",
+            Reason::OffSchedule => "off_schedule",
+            Reason::Skipped => "skipped",
+            Reason::CaughtUp => "caught_up",
+            Reason::Dispatched => "dispatched",
+            Reason::OnceMissed => "once_missed",
+            Reason::OnceExhausted => "once_exhausted",
+            Reason::OnceWedged => "once_wedged",
+            Reason::Retired => "retired",
+        }
+    }
+
+    /// Whether a file in the job's output says what happened, since the record is gone and no run
+    /// was ever recorded.
+    #[must_use]
+    pub fn leaves_diagnostic(self) -> bool {
+        matches!(self, Reason::OnceMissed | Reason::OnceWedged)
+    }
+}
+
+/// Something that nobody changes and somebody should see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A one-shot whose time passed without a run, and whose record stays.
+    MissedOnce {
+        /// The job.
+        job_id: String,
+    },
+    /// A schedule that cannot be read.
+    Unreadable {
+        /// The job.
+        job_id: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// The outcome of a scan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Due {
+    /// Jobs to run, in order.
+    pub orders: Vec<Order>,
+    /// Records to change.
+    pub changes: Vec<Change>,
+    /// How many jobs catch up: the counter file grows by this.
+    pub catch_ups: usize,
+    /// What else was seen.
+    pub notes: Vec<Note>,
+}
+
+/// Scans jobs. `new_id` makes an id for a record that has none.
+pub fn due<'j>(
+    jobs: impl IntoIterator<Item = (usize, &'j Map<String, Value>)>,
+    scene: &Scene<'_>,
+    new_id: &mut dyn FnMut() -> String,
+) -> Due {
+    let mut found = Due::default();
+    for (index, raw) in jobs {
+        if is_idle(raw, scene) {
+            continue;
+        }
+        let mut pass = Pass::new(index, raw, scene);
+        due_repair::repair(&mut pass, new_id);
+        if !due_repair::retire(&mut pass) {
+            pass.run(&mut found);
+        }
+        found.changes.extend(pass.into_change());
+    }
+    found
+}
+
+/// Whether nothing can happen to a job at this instant: healthy, its slot in the future, nothing to
+/// repair, restore or re-arm. Looks at few keys and copies nothing.
+fn is_idle(raw: &Map<String, Value>, scene: &Scene<'_>) -> bool {
+    let text = |key| raw.get(key).and_then(Value::as_str);
+    let slot = text("next_run_at")
+        .and_then(Stamp::parse)
+        .filter(|stamp| !stamp.is_naive());
+    let later = slot.and_then(|slot| slot.instant(&scene.zones.system));
+    let none = |key| raw.get(key).is_none_or(Value::is_null);
+    let sound = |key| text(key).map_or_else(|| none(key), |text| Stamp::parse(text).is_some());
+    later.is_some_and(|later| later > scene.now)
+        && raw.get("enabled") == Some(&Value::Bool(true))
+        && text("state") == Some("scheduled")
+        && !text("id").is_none_or(str::is_empty)
+        && raw.get("job_id").is_none()
+        && none("pending_slot")
+        && none("paused_at")
+        && text("last_status") != Some("error")
+        && sound("last_run_at")
+        && sound("created_at")
+        && raw.get("schedule").is_some_and(Value::is_object)
+        && due_repair::repeat_is_sound(raw)
+}
+
+/// When a job must be looked at next, for a heap of jobs. `None`: not before the store changes.
+#[must_use]
+pub fn wakes_at(raw: &Map<String, Value>, scene: &Scene<'_>) -> Option<Timestamp> {
+    if is_idle(raw, scene) {
+        return scene.zones.instant(raw.get("next_run_at")?.as_str()?);
+    }
+    let job = Job::read(raw);
+    let off = !job.is_enabled() && !job.is_terminal() && due_repair::repeat_is_sound(raw);
+    if off { None } else { Some(scene.now) }
+}
+
+/// The kind and the seconds of a lateness.
+pub(super) fn classify(slot: Timestamp, now: Timestamp, grace: i64) -> (Lateness, f64) {
+    let micros = now.as_microsecond() - slot.as_microsecond();
+    (
+        Lateness::of(micros, grace),
+        now.duration_since(slot).as_secs_f64(),
+    )
+}
+
+/// The next slot after now, as stored; `None` where the schedule has none or cannot be read.
+pub(super) fn next_from_now(pass: &Pass<'_>) -> Option<Stamp> {
+    let scene = pass.scene();
+    let schedule = pass.schedule().as_ref().ok()?;
+    next::next_fire(schedule, scene.now, &scene.zones.configured).map(|fire| fire.stamp)
+}
+
+/// The grace of the job's schedule; the shortest where it cannot be read.
+pub(super) fn grace(pass: &Pass<'_>) -> i64 {
+    let scene = pass.scene();
+    pass.schedule()
+        .as_ref()
+        .map_or(lateness::MIN_GRACE_SECONDS, |schedule| {
+            lateness::grace(schedule, scene.now, &scene.zones.configured)
+        })
+}

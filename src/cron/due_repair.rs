@@ -1,0 +1,78 @@
+//! Repairs of a job's record before the scan, and the end of completed one-shots.
+
+use jiff::SignedDuration;
+use serde_json::{Map, Value};
+
+use super::due::Reason;
+use super::due_steps::Pass;
+use super::job::whole;
+use super::loose::Loose;
+use super::stamp::Stamp;
+
+/// A completed one-shot is kept for this long after its run.
+const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Whether `repeat` needs no repair: what it counts is a whole number that is not negative.
+pub(super) fn repeat_is_sound(raw: &Map<String, Value>) -> bool {
+    let completed = raw.get("repeat").and_then(|repeat| repeat.get("completed"));
+    completed.is_none_or(|completed| completed.as_u64().is_some())
+}
+
+/// Gives the record an id, a schedule object, stamps that can be read and a count of its runs.
+pub(super) fn repair(pass: &mut Pass<'_>, new_id: &mut dyn FnMut() -> String) {
+    repair_id(pass, new_id);
+    if !pass.get("schedule").is_some_and(Value::is_object) {
+        pass.set("schedule", Value::Object(Map::new()), Reason::Repaired);
+    }
+    for key in ["next_run_at", "last_run_at"] {
+        let broken = match pass.get(key) {
+            None | Some(Value::Null) => false,
+            Some(Value::String(text)) => Stamp::parse(text).is_none(),
+            Some(_) => true,
+        };
+        if broken {
+            pass.unset(key, Reason::Repaired);
+        }
+    }
+    if !repeat_is_sound(pass.raw()) {
+        let Some(Value::Object(repeat)) = pass.get("repeat") else {
+            return;
+        };
+        let mut repeat = repeat.clone();
+        let completed = repeat.get("completed").and_then(whole).unwrap_or(0).max(0);
+        repeat.insert("completed".into(), Value::from(completed));
+        pass.set("repeat", Value::Object(repeat), Reason::Repaired);
+    }
+}
+
+fn repair_id(pass: &mut Pass<'_>, new_id: &mut dyn FnMut() -> String) {
+    if pass.get("id").is_some_and(|id| Loose::from(id).is_true()) {
+        return;
+    }
+    let older = pass
+        .text("job_id")
+        .filter(|id| !id.is_empty())
+        .map(str::to_owned);
+    let id = older.unwrap_or_else(new_id);
+    pass.set("id", Value::from(id), Reason::Repaired);
+    if pass.get("job_id").is_some() {
+        pass.unset("job_id", Reason::Repaired);
+    }
+}
+
+/// Removes a completed one-shot whose last run is long past; true where it did.
+pub(super) fn retire(pass: &mut Pass<'_>) -> bool {
+    let completed = pass.text("state") == Some("completed") && pass.kind() == Some("once");
+    if !completed {
+        return false;
+    }
+    let scene = pass.scene();
+    let ended = pass
+        .text("last_run_at")
+        .and_then(|text| scene.zones.instant(text));
+    let old = ended.is_some_and(|ended| scene.now.duration_since(ended) > RETENTION);
+    if old {
+        pass.remove(Reason::Retired);
+    }
+    old
+}

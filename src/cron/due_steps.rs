@@ -1,0 +1,528 @@
+//! The steps of the due scan for one job.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::due::{self, Change, Due, Note, Order, OrderKind, Reason, Scene};
+use super::job::Job;
+use super::lateness;
+use super::next;
+use super::schedule::{Schedule, StoredError};
+use super::stamp::Stamp;
+
+/// A slot that was taken and not claimed goes back after this many seconds.
+const PENDING_SECONDS: f64 = 300.0;
+/// The lease of a running job holds for this many seconds after its last renewal.
+const CLAIM_SECONDS: f64 = 300.0;
+/// A completed run counts for a slot if it ended no more than this many seconds before it.
+const EARLY_SECONDS: i64 = 60;
+/// Written as the reason of a pause that the scan makes of a contradiction; the other program's
+/// words, which it looks for.
+const CONTRADICTION: &str = "auto-disabled: enabled+paused contradiction";
+
+/// One job on its way through the scan.
+pub(super) struct Pass<'s> {
+    index: usize,
+    raw: Map<String, Value>,
+    schedule: Result<Schedule, StoredError>,
+    scene: &'s Scene<'s>,
+    /// Keys that were touched, with the values that they had.
+    before: Vec<(String, Option<Value>)>,
+    removed: bool,
+    reasons: Vec<Reason>,
+}
+
+/// What a step says about the rest.
+enum Step {
+    Go,
+    Stop,
+}
+
+impl<'s> Pass<'s> {
+    pub(super) fn new(index: usize, raw: &Map<String, Value>, scene: &'s Scene<'s>) -> Pass<'s> {
+        let schedule = raw
+            .get("schedule")
+            .map_or(Err(StoredError::Kind), Schedule::from_json);
+        Pass {
+            index,
+            raw: raw.clone(),
+            schedule,
+            scene,
+            before: Vec::new(),
+            removed: false,
+            reasons: Vec::new(),
+        }
+    }
+
+    pub(super) fn raw(&self) -> &Map<String, Value> {
+        &self.raw
+    }
+
+    pub(super) fn scene(&self) -> &'s Scene<'s> {
+        self.scene
+    }
+
+    pub(super) fn schedule(&self) -> &Result<Schedule, StoredError> {
+        &self.schedule
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        self.raw.get(key)
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.raw.get(key).and_then(Value::as_str)
+    }
+
+    /// The kind that the schedule claims, readable or not.
+    pub(super) fn kind(&self) -> Option<&str> {
+        self.raw.get("schedule")?.get("kind")?.as_str()
+    }
+
+    fn is_recurring(&self) -> bool {
+        matches!(self.kind(), Some("interval" | "cron"))
+    }
+
+    pub(super) fn set(&mut self, key: &str, value: Value, reason: Reason) {
+        self.because(reason);
+        self.touch(key);
+        self.raw.insert(key.to_owned(), value);
+    }
+
+    pub(super) fn unset(&mut self, key: &str, reason: Reason) {
+        self.because(reason);
+        self.touch(key);
+        self.raw.shift_remove(key);
+    }
+
+    pub(super) fn remove(&mut self, reason: Reason) {
+        self.because(reason);
+        self.removed = true;
+    }
+
+    fn because(&mut self, reason: Reason) {
+        if !self.reasons.contains(&reason) {
+            self.reasons.push(reason);
+        }
+    }
+
+    fn id(&self) -> String {
+        match self.get("id") {
+            Some(Value::String(id)) => id.clone(),
+            Some(id) => id.to_string(),
+            None => String::new(),
+        }
+    }
+
+    fn now_text(&self) -> Value {
+        Value::from(Stamp::of(self.scene.now, &self.scene.zones.configured).to_string())
+    }
+
+    /// What the scan changed, if anything.
+    pub(super) fn into_change(mut self) -> Option<Change> {
+        let job_id = self.id();
+        let (mut set, mut unset) = (Map::new(), Vec::new());
+        for (key, before) in self.before {
+            match (before, self.raw.swap_remove(&key)) {
+                (Some(before), Some(after)) if before == after => {}
+                (_, Some(after)) => {
+                    set.insert(key, after);
+                }
+                (Some(_), None) => unset.push(key),
+                (None, None) => {}
+            }
+        }
+        if self.removed {
+            (set, unset) = (Map::new(), Vec::new());
+        }
+        let changes = self.removed || !set.is_empty() || !unset.is_empty();
+        let (index, removed, reasons) = (self.index, self.removed, self.reasons);
+        changes.then_some(Change {
+            index,
+            job_id,
+            set,
+            unset,
+            removed,
+            reasons,
+        })
+    }
+
+    fn touch(&mut self, key: &str) {
+        if self.before.iter().all(|(touched, _)| touched != key) {
+            self.before
+                .push((key.to_owned(), self.raw.get(key).cloned()));
+        }
+    }
+
+    /// Runs the steps.
+    pub(super) fn run(&mut self, found: &mut Due) {
+        if self.takes_no_part() || self.holds_run_claim() {
+            return;
+        }
+        self.restore_slot();
+        if matches!(self.fill_next(found), Step::Stop) {
+            return;
+        }
+        let stored = self
+            .text("next_run_at")
+            .map(str::to_owned)
+            .unwrap_or_default();
+        let Some(stamp) = Stamp::parse(&stored) else {
+            return;
+        };
+        let Some(slot) = stamp.instant(&self.scene.zones.system) else {
+            return;
+        };
+        let manual = Job::read(&self.raw).is_manual();
+        if !manual && matches!(self.already_run(stamp, slot), Step::Stop) {
+            return;
+        }
+        if !manual && matches!(self.zone_changed(found, stamp, slot), Step::Stop) {
+            return;
+        }
+        let slot = self.rearm(slot).unwrap_or(slot);
+        if slot > self.scene.now {
+            return;
+        }
+        if !manual && matches!(self.off_schedule(&stored, stamp, slot), Step::Stop) {
+            return;
+        }
+        self.dispatch(found, &stored, stamp, slot);
+    }
+
+    /// Terminal, disabled, or paused; a contradiction is settled as paused.
+    fn takes_no_part(&mut self) -> bool {
+        let job = Job::read(&self.raw);
+        if job.is_terminal() || !job.is_enabled() {
+            return true;
+        }
+        if !job.has_pause_marker() {
+            return false;
+        }
+        let (dated, explained) = (job.paused_at.is_true(), job.paused_reason.is_true());
+        self.set("enabled", Value::Bool(false), Reason::Contradiction);
+        self.set("state", Value::from("paused"), Reason::Contradiction);
+        if !dated {
+            self.set("paused_at", self.now_text(), Reason::Contradiction);
+        }
+        if !explained {
+            self.set(
+                "paused_reason",
+                Value::from(CONTRADICTION),
+                Reason::Contradiction,
+            );
+        }
+        true
+    }
+
+    fn seconds_since(&self, text: &str) -> Option<f64> {
+        let then = self.scene.zones.instant(text)?;
+        Some(self.scene.now.duration_since(then).as_secs_f64())
+    }
+
+    /// Whether a one-shot is leased: a lease from the future is none.
+    fn holds_run_claim(&self) -> bool {
+        let job = Job::read(&self.raw);
+        let age = job
+            .run_claim()
+            .and_then(|claim| self.seconds_since(claim.at));
+        let life = SignedDuration::from_secs(self.scene.policy.run_claim_seconds).as_secs_f64();
+        self.kind() == Some("once") && age.is_some_and(|age| (0.0..life).contains(&age))
+    }
+
+    /// A slot that was taken off the schedule by us and not run, or by one who is gone, is due
+    /// again.
+    fn restore_slot(&mut self) {
+        if !self.is_recurring() {
+            return;
+        }
+        let job = Job::read(&self.raw);
+        let Some(slot) = job.pending_slot() else {
+            return;
+        };
+        let owner = slot.by;
+        let ours = owner == self.scene.machine && !self.scene.running.contains(&self.id());
+        let age = self.seconds_since(slot.at);
+        let stale = age.is_none_or(|age| !(0.0..PENDING_SECONDS).contains(&age));
+        if ours || stale || self.scene.witness.is_dead(owner) {
+            let at = Value::from(slot.scheduled_at);
+            self.set("next_run_at", at, Reason::SlotRestored);
+            self.unset("pending_slot", Reason::SlotRestored);
+        }
+    }
+
+    /// A job without a next slot gets one; an error that it recovers from is over.
+    fn fill_next(&mut self, found: &mut Due) -> Step {
+        if self
+            .text("next_run_at")
+            .is_some_and(|text| !text.is_empty())
+        {
+            return Step::Go;
+        }
+        let next = match &self.schedule {
+            Ok(schedule @ Schedule::Once { .. }) => {
+                let last = self.text("last_run_at");
+                next::next_run(schedule, last, self.scene.now, self.scene.zones)
+            }
+            _ => due::next_from_now(self).map(|stamp| stamp.to_string()),
+        };
+        if let Some(next) = next {
+            self.set("next_run_at", Value::from(next), Reason::NextComputed);
+            if self.text("state") == Some("error") {
+                self.set("state", Value::from("scheduled"), Reason::NextComputed);
+            }
+            return Step::Go;
+        }
+        let job_id = self.id();
+        match &self.schedule {
+            Ok(Schedule::Once { .. }) if self.text("last_run_at").is_none() => {
+                found.notes.push(Note::MissedOnce { job_id });
+            }
+            Ok(_) => {}
+            Err(_) => self.note_unreadable(found),
+        }
+        Step::Stop
+    }
+
+    /// A slot that the ledger knows as done is consumed without a run.
+    fn already_run(&mut self, stamp: Stamp, slot: Timestamp) -> Step {
+        if slot > self.scene.now || stamp.is_naive() {
+            return Step::Go;
+        }
+        let ended = self.scene.witness.completed(&self.id(), slot);
+        let counts = ended.is_some_and(|ended| {
+            ended.duration_since(slot) >= SignedDuration::from_secs(-EARLY_SECONDS)
+        });
+        if !counts {
+            return Step::Go;
+        }
+        let next = due::next_from_now(self).filter(|_| self.is_recurring());
+        let next = next.map_or(Value::Null, |stamp| Value::from(stamp.to_string()));
+        self.set("next_run_at", next, Reason::AlreadyRun);
+        Step::Stop
+    }
+
+    /// A slot of another zone's clock, which here is still to come: it waits for that clock. A
+    /// change of the season is not a change of the zone, and keeps its slot.
+    fn zone_changed(&mut self, found: &mut Due, stamp: Stamp, slot: Timestamp) -> Step {
+        let zone = &self.scene.zones.configured;
+        let now = self.scene.now;
+        let shifted = stamp
+            .offset()
+            .is_some_and(|offset| offset != zone.to_offset(now));
+        let to_come = stamp.wall() > zone.to_datetime(now);
+        if self.kind() != Some("cron") || slot > now || !shifted || !to_come {
+            return Step::Go;
+        }
+        if stamp.offset() == Some(zone.to_offset(slot)) {
+            return Step::Go;
+        }
+        match due::next_from_now(self) {
+            Some(next) => {
+                self.set(
+                    "next_run_at",
+                    Value::from(next.to_string()),
+                    Reason::ZoneChanged,
+                );
+            }
+            None if self.gives_up() => self.note_unreadable(found),
+            None => return Step::Go,
+        }
+        Step::Stop
+    }
+
+    /// A failed recurring job that has been silent for longer than its cadence and grace does not
+    /// wait for a slot that lies further off. Gives the new slot.
+    fn rearm(&mut self, slot: Timestamp) -> Option<Timestamp> {
+        let now = self.scene.now;
+        if !self.is_recurring() || slot <= now || self.text("last_status") != Some("error") {
+            return None;
+        }
+        let silent = self.seconds_since(self.text("last_run_at")?)?;
+        let zones = self.scene.zones;
+        let cadence = self.schedule.as_ref().ok();
+        let cadence = cadence.and_then(|s| lateness::cadence(s, now, &zones.configured));
+        let bound = cadence.unwrap_or(0).saturating_add(due::grace(self));
+        if silent <= SignedDuration::from_secs(bound).as_secs_f64() || self.is_claimed() {
+            return None;
+        }
+        let held = self
+            .text("quota_hold_until")
+            .and_then(|text| zones.instant(text));
+        if held.is_some_and(|held| held > now) {
+            return None;
+        }
+        let next = match self.kind() {
+            Some("interval") => Stamp::of(now, &zones.configured),
+            _ => due::next_from_now(self)?,
+        };
+        let sooner = next.instant(&zones.system).filter(|next| *next < slot)?;
+        self.set(
+            "next_run_at",
+            Value::from(next.to_string()),
+            Reason::Rearmed,
+        );
+        Some(sooner)
+    }
+
+    fn is_claimed(&self) -> bool {
+        let job = Job::read(&self.raw);
+        job.fire_claim().is_some_and(|claim| {
+            let age = self.seconds_since(claim.at);
+            age.is_some_and(|age| (0.0..CLAIM_SECONDS).contains(&age))
+                && !self.scene.witness.is_dead(claim.by)
+        })
+    }
+
+    /// A slot that the expression does not have: the expression was edited, or the zone was.
+    fn off_schedule(&mut self, stored: &str, stamp: Stamp, slot: Timestamp) -> Step {
+        let zones = self.scene.zones;
+        let Ok(Schedule::Cron { expr, cron }) = &self.schedule else {
+            return Step::Go;
+        };
+        let schedule = Schedule::Cron {
+            expr: expr.clone(),
+            cron: cron.clone(),
+        };
+        if next::on_lattice(&schedule, slot, &zones.configured) {
+            return Step::Go;
+        }
+        let moved = stamp
+            .offset()
+            .is_some_and(|offset| offset != zones.configured.to_offset(slot));
+        if moved && cron.matches(stamp.wall()) || self.is_planned(stored, expr) {
+            return Step::Go;
+        }
+        if let Some(next) = due::next_from_now(self) {
+            self.set(
+                "next_run_at",
+                Value::from(next.to_string()),
+                Reason::OffSchedule,
+            );
+            return Step::Stop;
+        }
+        Step::Go
+    }
+
+    /// Whether a schedule without a next slot stops the scan of its job, since it would be due at
+    /// every tick. One whose field is missing altogether fires once more and then has no slot.
+    fn gives_up(&self) -> bool {
+        !matches!(
+            self.schedule,
+            Err(StoredError::Missing(_) | StoredError::Kind)
+        )
+    }
+
+    fn note_unreadable(&self, found: &mut Due) {
+        let why = match &self.schedule {
+            Ok(_) => "it matches no date in the next 50 years".to_owned(),
+            Err(why) => why.to_string(),
+        };
+        found.notes.push(Note::Unreadable {
+            job_id: self.id(),
+            why,
+        });
+    }
+
+    /// Whether a provider's window or ladder planned this instant, under the expression that still
+    /// holds.
+    fn is_planned(&self, stored: &str, expr: &str) -> bool {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let retry = self.get("unreachable_retry");
+        let retry_at = text(retry.and_then(|retry| retry.get("at")));
+        let retry_expr = text(retry.and_then(|retry| retry.get("expr")));
+        let ladder = retry_at.as_deref() == Some(stored) && retry_expr.as_deref() == Some(expr);
+        let hold = self.text("quota_hold_until") == Some(stored)
+            && self.text("quota_hold_cron_expr") == Some(expr);
+        ladder || hold
+    }
+
+    fn dispatch(&mut self, found: &mut Due, stored: &str, stamp: Stamp, slot: Timestamp) {
+        let now = self.scene.now;
+        let manual = Job::read(&self.raw).is_manual();
+        let grace = due::grace(self);
+        let (kind, late_seconds) = due::classify(slot, now, grace);
+        let late = late_seconds > SignedDuration::from_secs(grace).as_secs_f64();
+        if self.is_recurring() && !manual {
+            if late && matches!(self.catch_up(found), Step::Stop) {
+                return;
+            }
+            let seconds = format!("{late_seconds:.1}")
+                .parse::<f64>()
+                .unwrap_or(late_seconds);
+            let at = self.now_text();
+            let dispatch = json!({
+                "scheduled_at": stored, "dispatched_at": at, "lateness_seconds": seconds,
+                "kind": kind.as_str(),
+            });
+            let pending = json!({"scheduled_at": stored, "at": at, "by": self.scene.machine});
+            self.set("last_dispatch", dispatch, Reason::Dispatched);
+            self.set("pending_slot", pending, Reason::Dispatched);
+        } else if self.kind() == Some("once") && matches!(self.once(late_seconds), Step::Stop) {
+            return;
+        }
+        found.orders.push(Order {
+            index: self.index,
+            job_id: self.id(),
+            slot: (!manual && !stamp.is_naive()).then_some(slot),
+            kind: if manual {
+                OrderKind::Manual
+            } else {
+                OrderKind::Scheduled(kind)
+            },
+            late_seconds,
+        });
+    }
+
+    /// Beyond the grace: on to the next slot, and either one run for all that were missed or none.
+    fn catch_up(&mut self, found: &mut Due) -> Step {
+        let Some(next) = due::next_from_now(self) else {
+            if self.gives_up() {
+                self.note_unreadable(found);
+                return Step::Stop;
+            }
+            return Step::Go;
+        };
+        let skips = !self.scene.policy.catch_up_missed
+            && next
+                .instant(&self.scene.zones.system)
+                .is_some_and(|next| next > self.scene.now);
+        let reason = if skips {
+            Reason::Skipped
+        } else {
+            Reason::CaughtUp
+        };
+        self.set("next_run_at", Value::from(next.to_string()), reason);
+        if skips {
+            return Step::Stop;
+        }
+        found.catch_ups += 1;
+        Step::Go
+    }
+
+    /// A one-shot: missed, exhausted, or leased to us.
+    fn once(&mut self, late_seconds: f64) -> Step {
+        let job = Job::read(&self.raw);
+        let claimed = job.run_claim.is_true() || job.fire_claim.is_true();
+        let repeat = job.repeat();
+        let grace = SignedDuration::from_secs(lateness::ONCE_GRACE_SECONDS).as_secs_f64();
+        if late_seconds > grace {
+            if !claimed {
+                self.remove(Reason::OnceMissed);
+            }
+            return Step::Stop;
+        }
+        if repeat.times.is_some_and(|times| repeat.completed >= times) {
+            let ran = self.get("last_run_at").is_some_and(|ran| !ran.is_null());
+            self.remove(if ran {
+                Reason::OnceExhausted
+            } else {
+                Reason::OnceWedged
+            });
+            return Step::Stop;
+        }
+        let claim = json!({"at": self.now_text(), "by": self.scene.machine});
+        self.set("run_claim", claim, Reason::Dispatched);
+        Step::Go
+    }
+}
