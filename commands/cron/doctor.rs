@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use hermes::doctor::finding::Severity;
-use hermes::doctor::run::{self, Format, Pick, Request, View, Viewer};
+use hermes::doctor::run::{self, Choice, Format, Pick, Request, View};
 use hermes::doctor::verdict::{Status, Thresholds};
 use hermes::error::Result;
-use hermes::runtime::Runtime;
+use hermes::runtime::{Options, Runtime};
 
 use crate::exit::Exit;
 
@@ -23,7 +23,7 @@ use crate::exit::Exit;
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(group = ArgGroup::new("format").args(["plain", "json"]))]
-#[command(group = ArgGroup::new("viewpoint").args(["unit", "pid", "user", "shell"]))]
+#[command(group = ArgGroup::new("viewpoint").args(["unit", "pid", "shell"]))]
 #[command(after_help = "\
 Exit status:
   0 nothing at or above --fail-on; 1 a warning; 2 an error; 3 no error, but something that could
@@ -105,7 +105,7 @@ impl From<Level> for Severity {
 impl Doctor {
     /// Looks, judges, prints.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        let (request, view) = self.request();
+        let (request, view) = self.request(runtime.options.clone());
         let report = run::run(runtime, &request)?;
         if !(view.quiet && report.verdict.exit_code == 0) {
             runtime
@@ -115,16 +115,16 @@ impl Doctor {
         Ok(exit(report.verdict.status))
     }
 
-    fn request(self) -> (Request, View) {
-        let viewer = match (self.unit, self.pid, self.user) {
-            (Some(unit), _, _) => Viewer::Unit(unit),
-            (_, Some(pid), _) => Viewer::Pid(pid),
-            (_, _, Some(user)) => Viewer::User(user),
-            _ if self.shell => Viewer::Shell,
-            _ => Viewer::Dispatcher,
-        };
+    fn request(self, global: Options) -> (Request, View) {
         let request = Request {
-            viewer,
+            choice: Choice {
+                home: global.home,
+                profile: global.profile,
+                unit: self.unit,
+                pid: self.pid,
+                user: self.user,
+                shell: self.shell,
+            },
             pick: Pick {
                 only: self.only,
                 skip: self.skip,

@@ -241,22 +241,17 @@ impl Report {
         self.findings.iter().filter(|found| found.cause.is_none())
     }
 
-    /// The findings that this one explains, at any depth.
-    #[must_use]
-    pub fn explained_by(&self, id: &str) -> Vec<&Reported> {
-        let mut known = vec![id];
-        let mut explained = Vec::new();
-        for found in &self.findings {
-            if found
-                .cause
-                .as_deref()
-                .is_some_and(|cause| known.contains(&cause))
-            {
-                known.push(&found.id);
-                explained.push(found);
-            }
-        }
-        explained
+    /// Each finding that no other explains, with those that it explains, at any depth: in the order of
+    /// the report these follow it.
+    pub fn trees(&self) -> impl Iterator<Item = (&Reported, &[Reported])> {
+        let mut rest = self.findings.as_slice();
+        std::iter::from_fn(move || {
+            let (root, after) = rest.split_first()?;
+            let end = after.iter().position(|found| found.cause.is_none());
+            let (symptoms, others) = after.split_at(end.unwrap_or(after.len()));
+            rest = others;
+            Some((root, symptoms))
+        })
     }
 
     /// What could not be found out, with the check that wanted to know.

@@ -24,6 +24,7 @@ use crate::clock::Now;
 use crate::error::{Context, Error, Kind, Result};
 use crate::home::Home;
 use crate::host::Facts;
+pub use crate::host::choose::Choice;
 use crate::output::Out;
 use crate::runtime::Runtime;
 pub use budget::Budget;
@@ -34,28 +35,11 @@ pub use pick::{Pick, pick};
 /// binary judges a host that it is not on.
 pub const FACTS_VARIABLE: &str = "__HERMES_FACTS";
 
-/// Whose point of view is taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Viewer {
-    /// What dispatches the jobs of the home: a running process, else an installed unit, else this
-    /// shell.
-    #[default]
-    Dispatcher,
-    /// The process of this unit, or the one that it would start.
-    Unit(String),
-    /// This process.
-    Pid(u32),
-    /// What dispatches for this account, by name or uid.
-    User(String),
-    /// This shell.
-    Shell,
-}
-
 /// What is asked of the doctor.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Whose point of view is taken.
-    pub viewer: Viewer,
+    /// Whose point of view is taken, and of which home.
+    pub choice: Choice,
     /// Which checks run.
     pub pick: Pick,
     /// How long it may take.

@@ -1,5 +1,7 @@
 //! The last lines: what could not be checked, the checks if asked for, the tally, the next step.
 
+use std::collections::HashSet;
+
 use super::Page;
 use crate::doctor::plain;
 use crate::doctor::report::{CheckStatus, Report, Reported};
@@ -38,16 +40,15 @@ fn broken(page: &mut Page, report: &Report) {
 /// What could not be found out, and once each the commands that would tell.
 fn unchecked(page: &mut Page, report: &Report) {
     let mut commands: Vec<&[String]> = Vec::new();
-    let mut said: Vec<(&str, &str)> = Vec::new();
+    let mut said: HashSet<(&str, &str)> = HashSet::new();
     for (_, unknown) in report.unknowns() {
-        if said.contains(&(&unknown.what, &unknown.why)) {
-            continue;
-        }
         if said.is_empty() {
             page.gap();
             page.paragraph("could not be checked:", "");
         }
-        said.push((&unknown.what, &unknown.why));
+        if !said.insert((&unknown.what, &unknown.why)) {
+            continue;
+        }
         let mark = if unknown.matters {
             " (it could change the verdict)"
         } else {

@@ -12,8 +12,7 @@ const IN_FULL: usize = 5;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     let mut told: HashMap<&str, usize> = HashMap::new();
-    for root in report.roots() {
-        let symptoms = report.explained_by(&root.id);
+    for (root, symptoms) in report.trees() {
         let least = page.look.least;
         if root.severity < least && symptoms.iter().all(|found| found.severity < least) {
             continue;
@@ -21,7 +20,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         let times = told.entry(root.code).or_default();
         *times += 1;
         if *times <= IN_FULL || page.look.verbose {
-            one(page, root, &symptoms);
+            one(page, root, symptoms);
         }
     }
     rest(page, report, &told);
@@ -48,7 +47,7 @@ fn rest(page: &mut Page, report: &Report, told: &HashMap<&str, usize>) {
     }
 }
 
-fn one(page: &mut Page, found: &Reported, symptoms: &[&Reported]) {
+fn one(page: &mut Page, found: &Reported, symptoms: &[Reported]) {
     page.gap();
     let label = format!("{} {}: ", found.severity.word(), found.code);
     let code = page.look.style.heading(found.code);
@@ -113,7 +112,7 @@ fn way_out(page: &mut Page, remedy: &Remedy) {
 }
 
 /// The symptoms, one line each: their cause has the way out.
-fn explained(page: &mut Page, symptoms: &[&Reported]) {
+fn explained(page: &mut Page, symptoms: &[Reported]) {
     if symptoms.is_empty() {
         return;
     }
