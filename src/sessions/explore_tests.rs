@@ -1,0 +1,460 @@
+//! Every reachable state of the session machine with a loop, and what becomes of each.
+//!
+//! The world is small (limits of a few seconds, no zeros, two clients, a loop with a budget of two)
+//! and its states are told apart by ages cut off at the limits, so that there are finitely many. From
+//! each state three silent futures are followed in which nobody does anything any more: the agent
+//! answers, never answers, or never starts. Shown, for every state:
+//! - no deadlock: a re-attach is refused for a bounded time only, or a tick or the end comes first;
+//! - no immortal session: every silent future ends;
+//! - kept as long as needed: no session with a live loop is taken while its agent works;
+//! - no lost schedule: what is removed under a live loop leaves `not driven` and the due time.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::event::{Effect, Event};
+use super::limits::{Law, Limits, Rules};
+use super::moment::Moment;
+use super::plan::{Verdict, judge};
+use super::reaper::Reaper;
+use super::schedule::{Asked, Schedule, TimerKind};
+use super::session::Session;
+use super::turn::{By, StopCause};
+
+const INTERVAL: i8 = 1;
+const BUDGET: u8 = 2;
+const MAX_FAILURES: u8 = 2;
+/// A night, in steps of this world: longer than every limit.
+const NIGHT: f64 = 50.0;
+
+fn law(rule: bool) -> Law {
+    let limits = Limits {
+        grace: 1.0,
+        stale: 1.0,
+        idle: 2.0,
+        cap: 1,
+        settle: 1.0,
+        start: 1.0,
+        close: 1.0,
+    };
+    Law {
+        limits,
+        rules: Rules {
+            settled_interrupt_beats_schedule: rule,
+        },
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Armed {
+    No,
+    Active,
+    Paused,
+}
+
+#[derive(Debug, Clone)]
+struct World {
+    session: Session,
+    armed: Armed,
+    due_in: i8,
+    budget: u8,
+    failures: u8,
+    ticking: bool,
+    ticks: u32,
+    now: Moment,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Act {
+    Event(Event),
+    Set,
+    Pause,
+    Resume,
+    Stop,
+    Second,
+    Sleep,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Agent {
+    Answers,
+    Silent,
+    NeverStarts,
+}
+
+type Key = Vec<u8>;
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small whole numbers"
+)]
+fn cut(value: f64, low: f64, high: f64) -> u8 {
+    (value.clamp(low, high) - low) as u8
+}
+
+impl World {
+    fn new(law: &Law, close_on_disconnect: bool) -> Self {
+        let now = Moment {
+            wall: 1000.0,
+            awake: 1000.0,
+        };
+        let mut session = Session::new("r", "s", &law.limits, now);
+        session.close_on_disconnect = close_on_disconnect;
+        let (armed, due_in) = (Armed::No, 0);
+        Self {
+            session,
+            armed,
+            due_in,
+            budget: 0,
+            failures: 0,
+            ticking: false,
+            ticks: 0,
+            now,
+        }
+    }
+
+    /// What tells states apart: ages, cut off just beyond the limit that they are compared with.
+    fn key(&self, law: &Law) -> Key {
+        let (s, l, now) = (&self.session, &law.limits, self.now.awake);
+        let age = |since: f64, limit: f64| 1 + cut(now - since, 0.0, limit);
+        let client = |name| s.clients.get(name).map_or(0, |c| age(c.last_used, l.idle));
+        let waiting = match s.waiting {
+            Asked::Known(since) => since.map_or(0, |since| age(since, l.idle)),
+            Asked::Unreadable(_) => 200,
+        };
+        let mut key = vec![
+            // It does not matter which of the two is which.
+            client("a").min(client("b")),
+            client("a").max(client("b")),
+            s.detached
+                .as_ref()
+                .map_or(0, |d| age(d.grace_from, l.grace)),
+            s.detached
+                .as_ref()
+                .and_then(|d| d.look_at)
+                .map_or(0, |at| 1 + cut(at - now, 0.0, 9.0)),
+            age(s.last_used, l.idle),
+            s.starting_since.map_or(0, |since| age(since, l.start)),
+            s.quiet_until
+                .map_or(0, |until| 1 + cut(until - now, 0.0, 9.0)),
+            u8::from(s.queued > 0),
+            waiting,
+            u8::from(s.delegated != Asked::Known(0)),
+            u8::from(s.closing.is_some()),
+            u8::from(s.close_on_disconnect),
+            self.armed as u8,
+            if self.live() {
+                self.due_in.unsigned_abs()
+            } else {
+                0
+            },
+            if self.armed == Armed::No {
+                0
+            } else {
+                self.budget
+            },
+            if self.armed == Armed::No {
+                0
+            } else {
+                self.failures
+            },
+            u8::from(self.ticking),
+        ];
+        if let Some(turn) = &s.turn {
+            key.push(u8::from(turn.by == By::User));
+            key.push(u8::from(turn.began));
+            key.push(age(turn.progress_at, l.stale));
+            if let Some(stop) = turn.stop {
+                key.push(stop.cause as u8);
+                key.push(cut(stop.until - now, -1.0, 9.0));
+            }
+        }
+        key
+    }
+
+    fn live(&self) -> bool {
+        self.armed == Armed::Active
+    }
+
+    fn tick_due(&self) -> bool {
+        self.live() && self.due_in == 0 && !self.ticking
+    }
+
+    /// What anybody could do now.
+    fn acts(&self, law: &Law) -> Vec<Act> {
+        let s = &self.session;
+        let mut acts = vec![Act::Second, Act::Sleep, Act::Event(Event::Wake)];
+        let mut may = |yes: bool, event: Event| {
+            if yes {
+                acts.push(Act::Event(event));
+            }
+        };
+        let (turn, here) = (s.turn.as_ref(), !s.clients.is_empty());
+        let began = turn.is_some_and(|turn| turn.began);
+        let waits = s.waiting != Asked::Known(None);
+        for name in ["a", "b"] {
+            may(true, Event::Attach(name.into()));
+            may(s.clients.contains_key(name), Event::Detach(name.into()));
+        }
+        may(here && s.queued == 0, Event::UserMessage);
+        may(here && turn.is_some(), Event::Interrupt);
+        may(here && waits, Event::PromptAnswered);
+        may(self.tick_due(), Event::TickDue(TimerKind::Loop));
+        may(turn.is_some() && !began, Event::TurnBegan);
+        may(turn.is_some() && !began, Event::TurnNeverBegan);
+        may(began, Event::Progress);
+        may(began, Event::TurnEnded);
+        may(began && !waits, Event::PromptAsked);
+        may(
+            began && s.delegated == Asked::Known(0),
+            Event::Delegated(Asked::Known(1)),
+        );
+        may(
+            s.delegated != Asked::Known(0),
+            Event::Delegated(Asked::Known(0)),
+        );
+        may(s.starting_since.is_some(), Event::Started);
+        may(here && s.closing.is_none(), Event::Close("closed".into()));
+        may(true, Event::Reap(Reaper::Cap));
+        may(idle_takes(s, law, self.now), Event::Reap(Reaper::Idle));
+        match self.armed {
+            Armed::No if here => acts.push(Act::Set),
+            Armed::Active => acts.extend([Act::Pause, Act::Stop]),
+            Armed::Paused => acts.push(Act::Resume),
+            Armed::No => {}
+        }
+        acts
+    }
+
+    fn apply(&mut self, act: &Act, law: &Law) -> Vec<Effect> {
+        match act {
+            Act::Second => {
+                self.now.awake += 1.0;
+                self.now.wall += 1.0;
+                self.due_in = (self.due_in - 1).max(0);
+                return Vec::new();
+            }
+            Act::Sleep => {
+                self.now.wall += NIGHT;
+                self.due_in = 0;
+                return Vec::new();
+            }
+            Act::Set => (self.armed, self.due_in, self.budget) = (Armed::Active, 0, BUDGET),
+            Act::Pause => self.armed = Armed::Paused,
+            Act::Resume => {
+                (self.armed, self.due_in, self.failures) = (Armed::Active, 1, 0);
+                self.budget = self.budget.max(1);
+            }
+            Act::Stop => self.armed = Armed::No,
+            Act::Event(event) => {
+                let (turn, before) = (self.session.turn.clone(), self.armed);
+                let effects = self.session.step(event.clone(), law, self.now);
+                self.drive(
+                    event,
+                    turn.as_ref()
+                        .and_then(|turn| turn.stop)
+                        .map(|stop| stop.cause),
+                    &effects,
+                );
+                if before == self.armed {
+                    return effects;
+                }
+                self.tell(law);
+                return effects;
+            }
+        }
+        self.tell(law);
+        Vec::new()
+    }
+
+    /// The loop's side of what happened in the session.
+    fn drive(&mut self, event: &Event, stop: Option<StopCause>, effects: &[Effect]) {
+        let mut end = None;
+        if self.ticking {
+            match event {
+                Event::TurnBegan => {
+                    self.budget = self.budget.saturating_sub(1);
+                    self.ticks += 1;
+                }
+                Event::TurnNeverBegan => end = Some(Some(StopCause::Stalled)),
+                Event::TurnEnded => end = Some(stop),
+                _ => {}
+            }
+        }
+        for effect in effects {
+            match effect {
+                Effect::AbandonTurn(cause) if self.ticking => end = Some(Some(*cause)),
+                Effect::StartTurn(By::Timer(_)) => self.ticking = true,
+                _ => {}
+            }
+        }
+        let Some(stop) = end else { return };
+        (self.ticking, self.due_in) = (false, INTERVAL);
+        self.failures = if stop.is_some_and(StopCause::is_failure) {
+            self.failures + 1
+        } else {
+            0
+        };
+        let spent = self.budget == 0 || self.failures >= MAX_FAILURES;
+        if self.live() && self.session.ended.is_none() && (spent || stop == Some(StopCause::User)) {
+            self.armed = Armed::Paused;
+        }
+    }
+
+    fn tell(&mut self, law: &Law) {
+        let due_at = Some(self.now.wall + f64::from(self.due_in));
+        let known = match self.armed {
+            Armed::No => Vec::new(),
+            armed => vec![Schedule {
+                kind: TimerKind::Loop,
+                active: armed == Armed::Active,
+                elsewhere: false,
+                unbounded: false,
+                due_at,
+            }],
+        };
+        self.session
+            .step(Event::Schedules(Asked::Known(known)), law, self.now);
+    }
+
+    /// What happens next when nobody does anything any more.
+    fn silent_act(&self, agent: Agent, law: &Law) -> Act {
+        let s = &self.session;
+        if s.next_wake(law).is_some_and(|at| at <= self.now.awake) {
+            return Act::Event(Event::Wake);
+        }
+        if self.tick_due() && s.has_room() {
+            return Act::Event(Event::TickDue(TimerKind::Loop));
+        }
+        match (&s.turn, agent) {
+            (Some(turn), Agent::Answers) if turn.began => return Act::Event(Event::TurnEnded),
+            (Some(_), Agent::Answers) => return Act::Event(Event::TurnBegan),
+            (Some(turn), Agent::NeverStarts) if !turn.began => {
+                return Act::Event(Event::TurnNeverBegan);
+            }
+            _ => {}
+        }
+        if s.delegated != Asked::Known(0) {
+            return Act::Event(Event::Delegated(Asked::Known(0)));
+        }
+        if idle_takes(s, law, self.now) {
+            return Act::Event(Event::Reap(Reaper::Idle));
+        }
+        Act::Second
+    }
+}
+
+fn idle_takes(session: &Session, law: &Law, now: Moment) -> bool {
+    judge(session, Reaper::Idle, law, now)
+        .is_some_and(|row| matches!(row.verdict, Verdict::Reap(_)))
+}
+
+fn check_step(before: &World, after: &World, act: &Act, effects: &[Effect]) -> Result<(), String> {
+    let ended = before.session.ended.is_none() && after.session.ended.is_some();
+    if !ended || !before.live() {
+        return Ok(());
+    }
+    let kept = effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::NotDriven(record) if record.due_at.is_some()));
+    if kept {
+        Ok(())
+    } else {
+        Err(format!("lost schedule by {act:?} in {before:?}"))
+    }
+}
+
+/// Whether whoever comes now is turned away.
+fn is_locked(world: &World, law: &Law) -> bool {
+    let mut session = world.session.clone();
+    session.step(Event::Attach("c".into()), law, world.now) != [Effect::Attached]
+}
+
+/// Follows a silent future to the end, or to a state whose future is known to end.
+fn check_future(
+    world: &World,
+    agent: Agent,
+    law: &Law,
+    fine: &mut HashSet<(Key, Agent)>,
+) -> Result<(), String> {
+    let mut world = world.clone();
+    let mut path: HashMap<Key, u32> = HashMap::new();
+    let mut locked_since: Option<u32> = None;
+    loop {
+        let key = world.key(law);
+        if world.session.ended.is_some() || fine.contains(&(key.clone(), agent)) {
+            fine.extend(path.into_keys().map(|key| (key, agent)));
+            return Ok(());
+        }
+        let step = u32::try_from(path.len()).unwrap_or(u32::MAX);
+        if is_locked(&world, law) {
+            locked_since.get_or_insert(world.ticks);
+        } else {
+            locked_since = None;
+        }
+        if path.insert(key, step).is_some() {
+            let what = if locked_since == Some(world.ticks) {
+                "deadlock"
+            } else {
+                "immortal session"
+            };
+            return Err(format!("{what} ({agent:?}): {world:?}"));
+        }
+        let act = world.silent_act(agent, law);
+        let before = world.clone();
+        let effects = world.apply(&act, law);
+        check_step(&before, &world, &act, &effects)?;
+        let wanted =
+            before.session.closing.is_some() || before.session.is_settled(before.now.awake);
+        if agent == Agent::Answers && world.session.ended.is_some() && before.live() && !wanted {
+            return Err(format!("taken under a live loop by {act:?}: {before:?}"));
+        }
+    }
+}
+
+/// Explores everything; how many states there are, or what is wrong.
+fn explore(rule: bool, close_on_disconnect: bool) -> Result<usize, String> {
+    let law = law(rule);
+    let start = World::new(&law, close_on_disconnect);
+    let mut seen = HashSet::from([start.key(&law)]);
+    let mut fine: HashSet<(Key, Agent)> = HashSet::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(world) = queue.pop_front() {
+        for agent in [Agent::Answers, Agent::Silent, Agent::NeverStarts] {
+            check_future(&world, agent, &law, &mut fine)?;
+        }
+        for act in world.acts(&law) {
+            let mut next = world.clone();
+            let effects = next.apply(&act, &law);
+            check_step(&world, &next, &act, &effects)?;
+            if next.session.ended.is_none() && seen.insert(next.key(&law)) {
+                queue.push_back(next);
+            }
+        }
+    }
+    Ok(seen.len())
+}
+
+#[test]
+fn every_state_of_a_session_leads_on() {
+    let states = explore(true, false).unwrap();
+    assert!(
+        states > 50_000,
+        "only {states} states: the world has shrunk"
+    );
+}
+
+#[test]
+fn every_state_of_a_session_that_closes_on_disconnect_leads_on() {
+    let states = explore(true, true).unwrap();
+    assert!(
+        states > 50_000,
+        "only {states} states: the world has shrunk"
+    );
+}
+
+#[test]
+fn without_the_settled_interrupt_rule_there_is_a_deadlock() {
+    let found = explore(false, false).unwrap_err();
+    assert!(found.starts_with("deadlock"), "{found}");
+}
