@@ -3,6 +3,13 @@
 //! 1xx host; 2xx session bus, linger, runtime directory; 3xx service and policy; 4xx scheduler; 5xx
 //! jobs; 6xx ledger; 7xx loops, heartbeats, sessions; 8xx stores; 9xx configuration.
 
+mod descriptors;
+mod host;
+mod runtime_dir;
+mod service;
+mod session_bus;
+mod unit;
+
 use super::finding::Severity;
 
 /// What is always true of a code.
@@ -35,7 +42,15 @@ pub enum ClearedBy {
 }
 
 /// The catalogue, by group, in the order of the codes.
-const GROUPS: &[&[Entry]] = &[];
+const GROUPS: &[&[Entry]] = &[
+    host::ENTRIES,
+    session_bus::ENTRIES,
+    runtime_dir::ENTRIES,
+    service::PROCESS,
+    unit::ENTRIES,
+    service::POLICY,
+    descriptors::ENTRIES,
+];
 
 /// All entries, in the order of their codes.
 pub fn all() -> impl Iterator<Item = &'static Entry> {

@@ -1,6 +1,23 @@
 //! The checks. A check is a pure function over the evidence; it says what it found, what it could not
 //! find out, and whether it applied at all. Every check that ran is listed, also the ones that passed.
 
+mod descriptors;
+mod host;
+mod impact;
+mod linger;
+mod memory;
+mod mend;
+mod policy;
+mod restarts;
+mod runtime_dir;
+mod service;
+mod session_bus;
+mod time;
+mod unit;
+
+#[cfg(test)]
+mod host_tests;
+
 use super::evidence::Evidence;
 use super::finding::Finding;
 use crate::host::Gap;
@@ -156,7 +173,18 @@ impl Outcome {
 }
 
 /// All checks, in the order of the report.
-const CHECKS: &[&[Check]] = &[];
+const CHECKS: &[&[Check]] = &[
+    host::CHECKS,
+    memory::CHECKS,
+    session_bus::CHECKS,
+    restarts::CHECKS,
+    linger::CHECKS,
+    runtime_dir::CHECKS,
+    service::CHECKS,
+    unit::CHECKS,
+    policy::CHECKS,
+    descriptors::CHECKS,
+];
 
 /// All checks, in the order of the report.
 pub fn all() -> impl Iterator<Item = &'static Check> {

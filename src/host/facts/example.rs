@@ -15,8 +15,8 @@ use crate::bus::{
 };
 use crate::home::Source;
 use crate::host::runtime_dir::{Candidate, Origin, RuntimeDir, Seen};
-use parts::{account, close, dispatcher, home_records, machine, shell, unit};
-pub(crate) use parts::{candidate, environment, open_door};
+pub(crate) use parts::candidate;
+use parts::{account, close, dispatcher, home_records, machine, open_door, shell, unit};
 
 /// The uid of `bot`.
 pub(crate) const UID: u32 = 1001;

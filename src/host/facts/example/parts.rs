@@ -25,7 +25,7 @@ pub(crate) fn candidate(origin: Origin, path: &str, owner: u32, mode: u32) -> Ca
 }
 
 /// A door through which a manager answers.
-pub(crate) fn open_door(door: Door, path: &str) -> DoorReport {
+pub(super) fn open_door(door: Door, path: &str) -> DoorReport {
     let stages = match door {
         Door::Private => &[
             Stage::RuntimeDir,
@@ -136,7 +136,7 @@ pub(super) fn home_records(path: PathBuf) -> HomeRecords {
 }
 
 /// Variables as an environment.
-pub(crate) fn environment(variables: &[(&str, &str)]) -> Environment {
+fn environment(variables: &[(&str, &str)]) -> Environment {
     Environment::select(variables.iter().copied())
 }
 

@@ -1,0 +1,260 @@
+//! Whether the user manager outlives a login, and whether all who know of that agree. Pure.
+
+use super::impact::{has_systemd, manager_is_down, needs_user_manager, severity, worsens};
+use super::{Check, Group, Outcome, mend};
+use crate::bus::{LingerMarker, LogindUser};
+use crate::dispatch::Outlook;
+use crate::dispatch::facts::{Seat, Tri};
+use crate::dispatch::mode::linger_word;
+use crate::doctor::evidence::Evidence;
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
+use crate::host::Facts;
+
+/// The checks of linger.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "linger",
+        group: Group::Linger,
+        title: "whether the user manager is there without a login",
+        codes: &["HM221", "HM224", "HM225"],
+        run: linger,
+    },
+    Check {
+        id: "linger-agreement",
+        group: Group::Linger,
+        title: "whether logind and the marker of linger agree",
+        codes: &["HM222", "HM223"],
+        run: agreement,
+    },
+];
+
+fn user(facts: &Facts) -> Subject {
+    Subject::new("user", facts.account.label())
+}
+
+fn marker_path(facts: &Facts) -> String {
+    format!("/var/lib/systemd/linger/{}", facts.account.label())
+}
+
+fn marker(facts: &Facts) -> Observation {
+    let seen = match &facts.linger_marker {
+        LingerMarker::Present => "there".to_owned(),
+        LingerMarker::Absent => "not there".to_owned(),
+        LingerMarker::NoDirectory => "not there, nor its directory".to_owned(),
+        LingerMarker::Unknown(failure) => super::impact::said(failure),
+    };
+    Observation::new("stat", marker_path(facts), seen)
+}
+
+fn logind_word(facts: &Facts) -> Observation {
+    let logind = &facts.system_bus.logind;
+    let seen = match (&logind.failure, &logind.user) {
+        (Some(failure), _) => super::impact::said(failure),
+        (None, None) => "not logged in or lingering".to_owned(),
+        (None, Some(user)) => of_user(user),
+    };
+    Observation::new("property", "logind's word of the user", seen)
+}
+
+fn of_user(user: &LogindUser) -> String {
+    let linger = match user.linger {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "not told",
+    };
+    let state = user.state.as_deref().unwrap_or("not told");
+    format!("Linger={linger}, State={state}")
+}
+
+/// Who may turn linger on, and with what: B21 and B22 wanted this said once.
+fn remedy(evidence: &Evidence) -> Remedy {
+    if evidence.decision_jobs.facts.logind {
+        mend::enable_linger(&evidence.facts)
+    } else {
+        mend::start_user_manager(&evidence.facts)
+    }
+}
+
+fn linger(evidence: &Evidence) -> Outcome {
+    let facts = &evidence.facts;
+    if !has_systemd(evidence) {
+        return Outcome::not_applicable("there is no systemd here");
+    }
+    let state = evidence.decision_jobs.facts.linger;
+    if let (Tri::Unknown, LingerMarker::Unknown(failure)) = (state, &facts.linger_marker) {
+        let mut outcome = Outcome::default();
+        let gap = crate::host::Gap {
+            kind: crate::host::GapKind::Failed,
+            why: super::impact::said(failure),
+            would_tell: Vec::new(),
+        };
+        outcome.could_not("whether linger is on", &gap);
+        return outcome;
+    }
+    let mut outcome = Outcome::passed(format!(
+        "linger is {} for {}",
+        linger_word(state),
+        facts.account.label()
+    ));
+    if state == Tri::No
+        && let Some(finding) = off(evidence)
+    {
+        outcome.find(finding);
+    }
+    outcome
+}
+
+fn off(evidence: &Evidence) -> Option<Finding> {
+    let facts = &evidence.facts;
+    let decision = &evidence.decision_jobs;
+    let account = facts.account.label();
+    let of = |code, level, summary: String| {
+        Finding::new(code, user(facts), summary)
+            .severity(level)
+            .seen(marker(facts))
+            .seen(logind_word(facts))
+            .remedy(remedy(evidence))
+    };
+    if decision.facts.seat == Seat::UserService {
+        return Some(stops(evidence, &of));
+    }
+    if manager_is_down(evidence) && !facts.session_bus.doors.is_empty() {
+        let needed = needs_user_manager(evidence);
+        let level = if needed {
+            severity(evidence)
+        } else {
+            Severity::Info
+        };
+        let summary = format!(
+            "linger is off for {account}, nobody is logged in, and so no user manager runs"
+        );
+        return Some(of("HM221", level, summary).because_of("HM105"));
+    }
+    let later = decision.forecast.after_logout;
+    let long = &evidence.decision_long;
+    let worse = worsens(evidence, later)
+        || (long.forecast.after_logout != Outlook::Mode(long.mode)
+            && long.forecast.after_logout != Outlook::Unknown);
+    if !needs_user_manager(evidence) || !worse {
+        return None;
+    }
+    let held = match held_by(facts) {
+        Some(sessions) => format!("only the login ({sessions}) keeps the user manager"),
+        None => "nothing keeps the user manager over a login and logout".to_owned(),
+    };
+    let summary = format!(
+        "linger is off for {account}, and {held}: after the last logout jobs are {}",
+        later.word()
+    );
+    Some(of("HM224", Severity::Warning, summary))
+}
+
+fn held_by(facts: &Facts) -> Option<String> {
+    let user = facts.system_bus.logind.user.as_ref()?;
+    let sessions: Vec<_> = user
+        .sessions
+        .iter()
+        .filter(|session| session.class.as_deref() != Some("manager"))
+        .map(|session| format!("session {}", session.id))
+        .collect();
+    (!sessions.is_empty()).then(|| sessions.join(", "))
+}
+
+/// A unit of the user manager goes with it.
+fn stops(evidence: &Evidence, of: &dyn Fn(&'static str, Severity, String) -> Finding) -> Finding {
+    let facts = &evidence.facts;
+    let account = facts.account.label();
+    let unit = facts.dispatcher.unit.as_ref();
+    let name = unit.map_or("the dispatcher's unit", |unit| unit.name.as_str());
+    let runs = facts.dispatcher.process.is_some();
+    let (level, summary) = if runs {
+        let text = format!(
+            "linger is off for {account}: {name} stops at the last logout and does not start at boot"
+        );
+        (Severity::Warning, text)
+    } else {
+        let text = format!("linger is off for {account}: {name} does not start at boot");
+        (Severity::Error, text)
+    };
+    let mut finding = of("HM225", level, summary);
+    if let Some(sessions) = held_by(facts) {
+        finding = finding.seen(Observation::new("logind", "who keeps it now", sessions));
+    }
+    finding
+}
+
+fn agreement(evidence: &Evidence) -> Outcome {
+    let facts = &evidence.facts;
+    if !has_systemd(evidence) {
+        return Outcome::not_applicable("there is no systemd here");
+    }
+    if !evidence.decision_jobs.facts.logind {
+        return Outcome::not_applicable("logind does not answer");
+    }
+    let present = match &facts.linger_marker {
+        LingerMarker::Present => true,
+        LingerMarker::Absent | LingerMarker::NoDirectory => false,
+        LingerMarker::Unknown(_) => return Outcome::not_applicable("the marker cannot be seen"),
+    };
+    let word = facts.system_bus.logind.user.as_ref();
+    match (present, word.map(|user| user.linger)) {
+        (true, None) => forgotten(evidence),
+        (_, Some(Some(linger))) if linger != present => disagreement(facts, present),
+        _ => Outcome::passed("they agree"),
+    }
+}
+
+/// The marker is there and logind knows nothing of the account: the manager was stopped or killed, the
+/// marker made by hand, or the manager is masked.
+fn forgotten(evidence: &Evidence) -> Outcome {
+    let facts = &evidence.facts;
+    let down = manager_is_down(evidence);
+    let level = if down && needs_user_manager(evidence) {
+        severity(evidence)
+    } else {
+        Severity::Info
+    };
+    let tail = if down {
+        "and so nothing starts its user manager until the next boot"
+    } else {
+        "though its user manager runs"
+    };
+    let mut outcome = Outcome::default();
+    outcome.find(
+        Finding::new(
+            "HM222",
+            user(facts),
+            format!("linger is on, but logind knows nothing of the user, {tail}"),
+        )
+        .severity(level)
+        .seen(marker(facts))
+        .seen(logind_word(facts))
+        .because_of("HM202")
+        .remedy(mend::relinger(facts)),
+    );
+    outcome
+}
+
+fn disagreement(facts: &Facts, present: bool) -> Outcome {
+    let mut outcome = Outcome::default();
+    let account = facts.account.label();
+    let summary = if present {
+        "the marker says that linger is on, and logind says that it is off"
+    } else {
+        "logind says that linger is on, and there is no marker: it ends with this boot"
+    };
+    outcome.find(
+        Finding::new("HM223", user(facts), summary)
+            .seen(marker(facts))
+            .seen(logind_word(facts))
+            .remedy(
+                Remedy::root(
+                    ["loginctl", "enable-linger", &account],
+                    "turns linger on for both",
+                )
+                .undo(["loginctl", "disable-linger", &account])
+                .verify(["test", "-e", &marker_path(facts)]),
+            ),
+    );
+    outcome
+}

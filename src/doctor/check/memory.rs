@@ -1,0 +1,145 @@
+//! The memory that workers may use: whether a limit is in force at all, and whether all of them
+//! together fit. Pure.
+
+use super::{Check, Group, Outcome, mend};
+use crate::dispatch::Mode;
+use crate::doctor::evidence::Evidence;
+use crate::doctor::finding::{Finding, Observation, Subject};
+use crate::host::facts::Fact;
+
+/// The check of memory.
+pub(super) const CHECKS: &[Check] = &[Check {
+    id: "host-memory",
+    group: Group::Host,
+    title: "whether the memory limit of workers is in force, and adds up",
+    codes: &["HM107", "HM108"],
+    run: memory,
+}];
+
+const MIB: u64 = 1 << 20;
+/// The most that one worker may use, whatever the machine has.
+const MOST: u64 = 4096 * MIB;
+/// The least that it is given.
+const LEAST: u64 = 64 * MIB;
+
+/// The limit of one worker's scope: half of the memory, between 64 MiB and 4 GiB, and no more than the
+/// dispatcher's own unit or `TERMINAL_LOCAL_MEMORY_MAX_MB` allow.
+fn limit(evidence: &Evidence) -> Option<u64> {
+    let total = evidence.facts.machine.memory.total?;
+    let unit = evidence.facts.dispatcher.unit.as_ref();
+    let of_unit = unit
+        .and_then(|unit| unit.memory_max)
+        .filter(|max| *max >= LEAST);
+    let environ = evidence.facts.dispatcher.environ.known();
+    let of_variable = environ
+        .and_then(|environ| environ.get("TERMINAL_LOCAL_MEMORY_MAX_MB"))
+        .and_then(|text| text.parse::<u64>().ok())
+        .filter(|mib| *mib > 0)
+        .map(|mib| mib.saturating_mul(MIB));
+    let own = (total / 2).clamp(LEAST, MOST);
+    [of_unit, of_variable]
+        .into_iter()
+        .flatten()
+        .chain([own])
+        .min()
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{} MiB", bytes / MIB)
+}
+
+fn memory(evidence: &Evidence) -> Outcome {
+    if evidence.decision_jobs.mode != Mode::Scoped {
+        return Outcome::not_applicable("workers get no scope, and so no limit of their own");
+    }
+    let Some(limit) = limit(evidence) else {
+        return Outcome::not_applicable("the size of the memory is not known");
+    };
+    let controllers = match &evidence.facts.scope_controllers {
+        Fact::Known(controllers) => controllers,
+        Fact::Unknown(gap) => {
+            let mut outcome = Outcome::passed(format!("a worker may use {}", mib(limit)));
+            outcome.could_not("whether the memory limit of workers is in force", gap);
+            return outcome;
+        }
+    };
+    if !controllers.iter().any(|controller| controller == "memory") {
+        return no_limit(controllers);
+    }
+    let mut outcome = Outcome::passed(format!("a worker may use {}", mib(limit)));
+    if let Some(finding) = overcommitted(evidence, limit) {
+        outcome.find(finding);
+    }
+    outcome
+}
+
+fn no_limit(controllers: &[String]) -> Outcome {
+    let mut outcome = Outcome::default();
+    let given = if controllers.is_empty() {
+        "none".to_owned()
+    } else {
+        controllers.join(" ")
+    };
+    outcome.find(
+        Finding::new(
+            "HM107",
+            Subject::new("host", "this host"),
+            "no memory limit is in force for workers: their scopes have no memory controller",
+        )
+        .seen(Observation::new("read", "cgroup.controllers", given)),
+    );
+    outcome
+}
+
+/// Only where the number of workers is bounded: without a bound any machine would be too small.
+fn overcommitted(evidence: &Evidence, limit: u64) -> Option<Finding> {
+    let parallel = evidence.max_parallel.filter(|parallel| *parallel > 1)?;
+    let memory = &evidence.facts.machine.memory;
+    let total = memory.total?;
+    let together = limit.saturating_mul(u64::from(parallel));
+    if together <= total {
+        return None;
+    }
+    let swap = match memory.swaps.as_slice() {
+        [] => "no swap".to_owned(),
+        swaps if swaps.iter().all(|swap| swap.contains("zram")) => {
+            "swap on zram only, which is memory itself".to_owned()
+        }
+        swaps => format!("swap on {}", swaps.join(", ")),
+    };
+    let summary = format!(
+        "{parallel} workers may use {} together, and the machine has {}",
+        mib(together),
+        mib(total)
+    );
+    let facts = &evidence.facts;
+    let fits = (total / limit).max(1);
+    let mut finding = Finding::new("HM108", Subject::new("host", "this host"), summary);
+    if let Some(unit) = &facts.dispatcher.unit {
+        let line = format!("Environment=HERMES_CRON_MAX_PARALLEL={fits}");
+        let effect = "runs no more jobs at once than the memory holds, and restarts the service";
+        let shown = format!("HERMES_CRON_MAX_PARALLEL={fits}");
+        finding = finding.remedy(
+            mend::drop_in(facts, unit, &[&line], effect).verify(mend::verify_property(
+                facts,
+                unit,
+                "Environment",
+                &shown,
+            )),
+        );
+    }
+    Some(
+        finding
+            .seen(Observation::new(
+                "limit",
+                "MemoryMax of a worker",
+                mib(limit),
+            ))
+            .seen(Observation::new(
+                "setting",
+                "cron.max_parallel_jobs",
+                parallel.to_string(),
+            ))
+            .seen(Observation::new("read", "/proc/swaps", swap)),
+    )
+}

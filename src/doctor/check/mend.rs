@@ -1,0 +1,230 @@
+//! Commands that mend what lies between a dispatcher and its service manager, with the real account
+//! and unit filled in. Data only: nothing here runs anything.
+
+use crate::doctor::finding::{Needs, Remedy, argv};
+use crate::host::Facts;
+use crate::host::facts::{ManagerKind, UnitFacts};
+use crate::output::quote;
+
+/// `user@UID.service` of the account.
+pub(super) fn user_manager(facts: &Facts) -> String {
+    format!("user@{}.service", facts.account.uid)
+}
+
+/// `/run/user/UID` of the account.
+pub(super) fn run_user(facts: &Facts) -> String {
+    format!("/run/user/{}", facts.account.uid)
+}
+
+/// Turns linger on.
+pub(super) fn enable_linger(facts: &Facts) -> Remedy {
+    let account = facts.account.label();
+    Remedy::root(
+        ["loginctl", "enable-linger", &account],
+        "keeps the user manager running without a login, from now on and after each boot",
+    )
+    .undo(["loginctl", "disable-linger", &account])
+    .verify(["systemctl", "is-active", &user_manager(facts)])
+}
+
+/// Has logind look at the marker of linger again.
+pub(super) fn relinger(facts: &Facts) -> Remedy {
+    let account = facts.account.label();
+    Remedy::root(
+        ["loginctl", "enable-linger", &account],
+        "tells logind of the account again, and starts its user manager",
+    )
+    .verify(["loginctl", "show-user", &account, "--property=Linger"])
+}
+
+/// Starts the user manager, which then runs until the next logout or boot.
+pub(super) fn start_user_manager(facts: &Facts) -> Remedy {
+    let manager = user_manager(facts);
+    Remedy::root(
+        ["systemctl", "start", &manager],
+        "starts the user manager of the account",
+    )
+    .until_reboot()
+    .undo(["systemctl", "stop", &manager])
+    .verify(["systemctl", "is-active", &manager])
+}
+
+/// Restarts the user manager.
+pub(super) fn restart_user_manager(facts: &Facts) -> Remedy {
+    let manager = user_manager(facts);
+    Remedy::root(
+        ["systemctl", "restart", &manager],
+        "starts the user manager anew; all that runs under it ends",
+    )
+    .until_reboot()
+    .verify(["systemctl", "is-active", &manager])
+}
+
+/// Makes the user manager connect to the system bus again.
+pub(super) fn reexec_user_manager(facts: &Facts) -> Remedy {
+    let runtime = format!("XDG_RUNTIME_DIR={}", run_user(facts));
+    let ask = ["env", runtime.as_str(), "systemctl", "--user"];
+    let place = ["env", runtime.as_str(), "systemd-run", "--user", "--scope"];
+    Remedy::user(
+        ask.into_iter().chain(["daemon-reexec"]),
+        "has the user manager execute itself again, which connects it anew; what runs under it goes on",
+    )
+    .until_reboot()
+    .verify(place.into_iter().chain(["--quiet", "true"]))
+}
+
+/// Restarts a unit.
+pub(super) fn restart_unit(facts: &Facts, unit: &UnitFacts, effect: &str) -> Remedy {
+    of_manager(facts, unit, &["restart", &unit.name], effect)
+        .until_reboot()
+        .verify(ask(facts, unit, &["is-active", &unit.name]))
+}
+
+/// Starts a unit.
+pub(super) fn start_unit(facts: &Facts, unit: &UnitFacts) -> Remedy {
+    of_manager(facts, unit, &["start", &unit.name], "starts it")
+        .until_reboot()
+        .undo(ask(facts, unit, &["stop", &unit.name]))
+        .verify(ask(facts, unit, &["is-active", &unit.name]))
+}
+
+/// A `systemctl` command about a unit, run by whoever owns its manager.
+pub(super) fn of_manager(facts: &Facts, unit: &UnitFacts, words: &[&str], effect: &str) -> Remedy {
+    needed_by(unit, ask(facts, unit, words), effect)
+}
+
+fn needed_by(unit: &UnitFacts, words: Vec<String>, effect: &str) -> Remedy {
+    match needs(unit) {
+        Needs::Root => Remedy::root(words, effect),
+        Needs::User => Remedy::user(words, effect),
+    }
+}
+
+fn needs(unit: &UnitFacts) -> Needs {
+    match unit.manager {
+        Some(ManagerKind::User) => Needs::User,
+        _ => Needs::Root,
+    }
+}
+
+/// `systemctl …`, or the same for the user manager of the account.
+pub(super) fn ask(facts: &Facts, unit: &UnitFacts, words: &[&str]) -> Vec<String> {
+    let mut command = match needs(unit) {
+        Needs::Root => argv(["systemctl"]),
+        Needs::User => {
+            let runtime = format!("XDG_RUNTIME_DIR={}", run_user(facts));
+            argv(["env", &runtime, "systemctl", "--user"])
+        }
+    };
+    command.extend(words.iter().map(|word| (*word).to_owned()));
+    command
+}
+
+/// Shows that a property of the unit has a value that this basic regular expression matches.
+pub(super) fn verify_property(
+    facts: &Facts,
+    unit: &UnitFacts,
+    property: &str,
+    pattern: &str,
+) -> Vec<String> {
+    let show = ask(
+        facts,
+        unit,
+        &["show", "--value", "-p", property, &unit.name],
+    );
+    shell(format!(
+        "{} | grep -q {}",
+        line(&show),
+        quote::word(pattern)
+    ))
+}
+
+/// Adds lines to the `[Service]` section of a unit by a file of its own, and restarts the unit.
+pub(super) fn drop_in(facts: &Facts, unit: &UnitFacts, lines: &[&str], effect: &str) -> Remedy {
+    let folder = format!("{}/{}.d", unit_folder(facts, unit), unit.name);
+    let key = lines.first().and_then(|line| line.split('=').next());
+    let key = key.unwrap_or_default().to_lowercase();
+    let file = format!("{folder}/50-hermes-{key}.conf");
+    let text: Vec<String> = std::iter::once("[Service]")
+        .chain(lines.iter().copied())
+        .map(quote::word)
+        .collect();
+    let reload = line(&ask(facts, unit, &["daemon-reload"]));
+    let restart = line(&ask(facts, unit, &["restart", &unit.name]));
+    let (folder, file) = (quote::word(&folder), quote::word(&file));
+    let write = format!(
+        "mkdir -p {folder} && printf '%s\\n' {} >{file}",
+        text.join(" ")
+    );
+    needed_by(
+        unit,
+        shell(format!("{write} && {reload} && {restart}")),
+        effect,
+    )
+    .undo(shell(format!("rm {file} && {reload} && {restart}")))
+}
+
+fn unit_folder(facts: &Facts, unit: &UnitFacts) -> String {
+    match (needs(unit), &facts.account.home) {
+        (Needs::Root, _) => "/etc/systemd/system".to_owned(),
+        (Needs::User, Some(home)) => home.join(".config/systemd/user").display().to_string(),
+        // Readable by every user manager; only root may write there.
+        (Needs::User, None) => "/etc/systemd/user".to_owned(),
+    }
+}
+
+/// A line for `sh`.
+pub(super) fn shell(line: String) -> Vec<String> {
+    vec!["sh".to_owned(), "-c".to_owned(), line]
+}
+
+fn line(words: &[String]) -> String {
+    words
+        .iter()
+        .map(|word| quote::word(word))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drop_in_of_a_system_unit_is_root_s_and_one_line() {
+        let facts = Facts::example();
+        let unit = facts.dispatcher.unit.as_ref().unwrap();
+        let remedy = drop_in(&facts, unit, &["ProtectHome=read-only"], "lets it see");
+        assert_eq!(remedy.needs, Needs::Root);
+        assert_eq!(
+            remedy.argv[2],
+            "mkdir -p /etc/systemd/system/hermes.service.d && \
+             printf '%s\\n' '[Service]' ProtectHome=read-only \
+             >/etc/systemd/system/hermes.service.d/50-hermes-protecthome.conf && \
+             systemctl daemon-reload && systemctl restart hermes.service"
+        );
+        assert_eq!(remedy.argv.len(), 3);
+    }
+
+    #[test]
+    fn units_of_the_user_manager_are_asked_through_its_own_directory() {
+        let mut facts = Facts::example();
+        facts.in_user_unit();
+        let unit = facts.dispatcher.unit.as_ref().unwrap();
+        let remedy = start_unit(&facts, unit);
+        assert_eq!(remedy.needs, Needs::User);
+        assert_eq!(
+            remedy.argv,
+            [
+                "env",
+                "XDG_RUNTIME_DIR=/run/user/1001",
+                "systemctl",
+                "--user",
+                "start",
+                "hermes.service"
+            ]
+        );
+        let drop_in = drop_in(&facts, unit, &["KillMode=process"], "");
+        assert!(drop_in.argv[2].contains("/srv/bot/.config/systemd/user/hermes.service.d"));
+    }
+}

@@ -1,0 +1,45 @@
+//! What the operator asked for, and whether it can be had. Pure.
+
+use super::{Check, Group, Outcome};
+use crate::dispatch::Mode;
+use crate::dispatch::facts::Launcher;
+use crate::doctor::evidence::Evidence;
+use crate::doctor::finding::{Finding, Observation};
+
+/// The check of the policy.
+pub(super) const CHECKS: &[Check] = &[Check {
+    id: "policy",
+    group: Group::Policy,
+    title: "whether what the operator asked for is in force",
+    codes: &["HM341"],
+    run: policy,
+}];
+
+fn policy(evidence: &Evidence) -> Outcome {
+    let jobs = &evidence.decision_jobs;
+    if !jobs.policy.require_restart_safe_scope {
+        return Outcome::passed("jobs may run where a restart would kill them");
+    }
+    let mut outcome = Outcome::passed("jobs run restart-safe or not at all");
+    let why = match (jobs.mode, jobs.facts.launcher) {
+        (Mode::InProcess, _) => {
+            "no service manager supervises the dispatcher, and so jobs run inside it"
+        }
+        (Mode::Refused, Launcher::AgentWithoutFallback) => "this version does not know the key",
+        _ => return outcome,
+    };
+    outcome.find(
+        Finding::new(
+            "HM341",
+            super::service::subject(evidence),
+            format!("cron.require_restart_safe_scope is on and without effect: {why}"),
+        )
+        .seen(Observation::new(
+            "setting",
+            "cron.require_restart_safe_scope",
+            "true",
+        ))
+        .seen(Observation::new("decision", "mode", jobs.mode.word())),
+    );
+    outcome
+}

@@ -1,0 +1,346 @@
+//! The runtime directory: whose it is, whether it may be believed, and whether it is older than the
+//! process that uses it. Pure.
+
+use super::impact::{has_systemd, manager_is_down, needs_user_manager, said, severity};
+use super::session_bus::has_bus_socket;
+use super::{Check, Group, Outcome, mend};
+use crate::bus::{Failure, FailureKind};
+use crate::dispatch::facts::{AgentView, Launcher, Seat};
+use crate::doctor::evidence::Evidence;
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
+use crate::host::Facts;
+use crate::host::facts::{Environment, Viewpoint};
+use crate::host::runtime_dir::{Candidate, Origin, Seen};
+
+/// The checks of the runtime directory.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "runtime-dir",
+        group: Group::RuntimeDir,
+        title: "whether the runtime directory may be believed",
+        codes: &["HM241", "HM242", "HM244"],
+        run: belief,
+    },
+    Check {
+        id: "runtime-dir-age",
+        group: Group::RuntimeDir,
+        title: "whether it is older than the dispatcher",
+        codes: &["HM211", "HM243"],
+        run: age,
+    },
+    Check {
+        id: "runtime-dir-variables",
+        group: Group::RuntimeDir,
+        title: "whether the dispatcher's environment leads to it",
+        codes: &["HM245", "HM246"],
+        run: variables,
+    },
+];
+
+/// Two starts this close together have no order that could be trusted, in seconds.
+const SLACK: f64 = 2.0;
+
+fn belief(evidence: &Evidence) -> Outcome {
+    let facts = &evidence.facts;
+    let mut outcome = match &facts.runtime_dir.path {
+        Some(path) => Outcome::passed(format!("{path} may be believed")),
+        None => Outcome::passed("there is none"),
+    };
+    for candidate in &facts.runtime_dir.candidates {
+        if let Some(failure) = &candidate.rejected
+            && let Some(finding) = rejected(evidence, candidate, failure)
+        {
+            outcome.find(finding);
+        }
+    }
+    outcome
+}
+
+fn rejected(evidence: &Evidence, candidate: &Candidate, failure: &Failure) -> Option<Finding> {
+    let facts = &evidence.facts;
+    let (uid, path) = (facts.account.uid, &candidate.path);
+    let (code, summary) = match failure.kind {
+        FailureKind::ForeignOwner => {
+            let owner = match candidate.seen {
+                Some(Seen::There { uid, .. }) => format!("uid {uid}"),
+                _ => "somebody else".to_owned(),
+            };
+            (
+                "HM241",
+                format!("{path} belongs to {owner}; the dispatcher runs as uid {uid}"),
+            )
+        }
+        FailureKind::PermissionDenied if candidate.origin == Origin::Environment => {
+            ("HM241", format!("uid {uid} may not even look at {path}"))
+        }
+        FailureKind::InsecureMode => (
+            "HM242",
+            format!("others than uid {uid} may write into {path}"),
+        ),
+        FailureKind::NotADirectory | FailureKind::NotAbsolute => (
+            "HM244",
+            format!("{path} is no runtime directory: {}", said(failure)),
+        ),
+        _ => return None,
+    };
+    let instead = facts.runtime_dir.path.as_ref();
+    let mut finding = Finding::new(code, Subject::new("path", path), summary)
+        .severity(level(evidence, candidate))
+        .seen(Observation::new("stat", path, said(failure)).with_errno(failure.errno));
+    if candidate.origin == Origin::Environment {
+        let source = &facts.dispatcher.environ_source;
+        let target = format!("XDG_RUNTIME_DIR of {source}");
+        finding = finding.seen(Observation::new("environ", target, path));
+    }
+    if let Some(instead) = instead {
+        finding = finding.seen(Observation::new("stat", instead, "used instead"));
+    }
+    if code == "HM241" {
+        finding = finding.because_of("HM246");
+    }
+    Some(finding.remedy(if code == "HM242" {
+        let verify = format!(
+            "test \"$(stat -c %a {})\" = 700",
+            crate::output::quote::word(path)
+        );
+        Remedy::root(
+            ["chmod", "0700", path],
+            "takes the right to write there from the others",
+        )
+        .until_reboot()
+        .verify(mend::shell(verify))
+    } else {
+        unset(facts)
+    }))
+}
+
+/// Where another directory is used instead, a rejected one does no harm to a program that looks for
+/// itself.
+fn level(evidence: &Evidence, candidate: &Candidate) -> Severity {
+    let old = evidence.decision_jobs.facts.launcher == Launcher::AgentWithoutFallback;
+    let harmless = evidence.facts.runtime_dir.path.is_some() && !old;
+    let insecure = candidate
+        .rejected
+        .as_ref()
+        .is_some_and(|failure| failure.kind == FailureKind::InsecureMode);
+    if harmless || !needs_user_manager(evidence) {
+        // That others may write where sockets are trusted is a fault of its own.
+        return if insecure && evidence.facts.runtime_dir.path.is_none() {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+    }
+    severity(evidence)
+}
+
+/// Takes the wrong variables out of the unit, or asks again without them.
+fn unset(facts: &Facts) -> Remedy {
+    let runtime = mend::run_user(facts);
+    match &facts.dispatcher.unit {
+        Some(unit) if facts.dispatcher.viewpoint != Viewpoint::Shell => {
+            name_runtime_dir(facts, unit)
+        }
+        _ => {
+            let own = format!("XDG_RUNTIME_DIR={runtime}");
+            let words = ["env", &own, "hermes", "cron", "doctor"];
+            Remedy::user(words, "asks again with the account's own directory")
+                .until_reboot()
+                .verify(["test", "-d", &runtime])
+        }
+    }
+}
+
+/// Names directory and bus in the unit.
+fn name_runtime_dir(facts: &Facts, unit: &crate::host::facts::UnitFacts) -> Remedy {
+    let runtime = mend::run_user(facts);
+    let lines = [
+        format!("Environment=XDG_RUNTIME_DIR={runtime}"),
+        format!("Environment=DBUS_SESSION_BUS_ADDRESS=unix:path={runtime}/bus"),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let effect = "names the account's runtime directory and bus in the unit, and restarts it";
+    let pattern = format!("XDG_RUNTIME_DIR={runtime}");
+    mend::drop_in(facts, unit, &lines, effect).verify(mend::verify_property(
+        facts,
+        unit,
+        "Environment",
+        &pattern,
+    ))
+}
+
+fn age(evidence: &Evidence) -> Outcome {
+    let facts = &evidence.facts;
+    if !has_systemd(evidence) || !needs_user_manager(evidence) {
+        return Outcome::not_applicable("no worker goes to the user manager");
+    }
+    let started = facts
+        .dispatcher
+        .process
+        .as_ref()
+        .and_then(|process| process.started_at.known().copied());
+    let (Some(started), Some((made, what))) = (started, made_at(evidence)) else {
+        return Outcome::not_applicable("one of the two does not run, or is too old to tell");
+    };
+    if made <= started + SLACK {
+        return Outcome::passed("it is");
+    }
+    let mut outcome = Outcome::default();
+    outcome.find(younger(evidence, started, made, &what));
+    outcome
+}
+
+/// When the user manager came up; where it is gone, when its directory last changed.
+fn made_at(evidence: &Evidence) -> Option<(f64, String)> {
+    let facts = &evidence.facts;
+    if !manager_is_down(evidence) {
+        let unit = facts.system_bus.user_manager.as_ref()?;
+        let micros = unit.active_enter_us?;
+        let name = mend::user_manager(facts);
+        return Some((
+            seconds(micros / 1_000_000),
+            format!("{name} ActiveEnterTimestamp"),
+        ));
+    }
+    let candidate = facts.runtime_dir.candidates.last()?;
+    match candidate.seen {
+        Some(Seen::There { changed_at, .. }) => {
+            let seconds = seconds(u64::try_from(changed_at).ok()?);
+            Some((seconds, candidate.path.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn seconds(whole: u64) -> f64 {
+    u32::try_from(whole).map_or(f64::MAX, f64::from)
+}
+
+fn stamp(seconds: f64) -> String {
+    crate::doctor::check::time::utc(seconds)
+}
+
+fn younger(evidence: &Evidence, started: f64, made: f64, what: &str) -> Finding {
+    let facts = &evidence.facts;
+    let named = facts.dispatcher.environ.known().is_some_and(names_bus);
+    let old = evidence.decision_jobs.facts.launcher == Launcher::AgentWithoutFallback;
+    // Ours, and later versions of Hermes Agent, look again a minute later at the latest.
+    let level = match (manager_is_down(evidence), old) {
+        (true, _) => severity(evidence),
+        (false, true) => Severity::Warning,
+        (false, false) => Severity::Info,
+    };
+    let (code, summary) = if named || manager_is_down(evidence) {
+        let text = format!(
+            "the runtime directory was made anew at {}, after the dispatcher had started",
+            stamp(made)
+        );
+        ("HM243", text)
+    } else {
+        let text = format!(
+            "the dispatcher started at {}, before there was a user manager",
+            stamp(started)
+        );
+        ("HM211", text)
+    };
+    let process = facts.dispatcher.process.as_ref();
+    let pid = process.map_or_else(String::new, |process| process.pid.to_string());
+    let mut finding = Finding::new(code, Subject::new("process", pid), summary)
+        .severity(level)
+        .seen(Observation::new(
+            "process",
+            "dispatcher started",
+            stamp(started),
+        ))
+        .seen(Observation::new("property", what, stamp(made)))
+        .because_of("HM210");
+    if let Some(unit) = &facts.dispatcher.unit {
+        let effect = "starts the dispatcher anew, now that the user manager is there";
+        finding = finding.remedy(mend::restart_unit(facts, unit, effect));
+    }
+    finding
+}
+
+fn names_bus(environ: &Environment) -> bool {
+    ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"]
+        .iter()
+        .any(|name| environ.get(name).is_some())
+}
+
+fn variables(evidence: &Evidence) -> Outcome {
+    let facts = &evidence.facts;
+    let derived = &evidence.decision_jobs.facts;
+    let mut outcome = match &facts.runtime_dir.origin {
+        Some(Origin::Environment) => Outcome::passed("its environment names it"),
+        Some(Origin::Conventional) => Outcome::passed("derived from the uid"),
+        None => Outcome::passed("there is none to lead to"),
+    };
+    if let Some(finding) = switched(evidence) {
+        outcome.find(finding);
+    }
+    let blind = derived.launcher == Launcher::AgentWithoutFallback
+        && matches!(
+            derived.agent_view,
+            AgentView::NoVariables | AgentView::NoVariablesYet
+        )
+        && derived.seat != Seat::UserService;
+    if blind && needs_user_manager(evidence) {
+        outcome.find(missing(evidence));
+    }
+    outcome
+}
+
+/// B03: the bus is there, and the service cannot see it.
+fn missing(evidence: &Evidence) -> Finding {
+    let facts = &evidence.facts;
+    let waits = evidence.decision_jobs.facts.agent_view == AgentView::NoVariablesYet;
+    let bus = if has_bus_socket(facts) {
+        "the bus exists, and the dispatcher cannot see it"
+    } else {
+        "the dispatcher would not see the bus, were it there"
+    };
+    let summary = if waits {
+        format!("{bus}: its unit names the runtime directory, but it started before that")
+    } else {
+        format!("{bus}: its environment names no runtime directory, and this version derives none")
+    };
+    let source = &facts.dispatcher.environ_source;
+    let mut finding = Finding::new("HM245", Subject::new("environment", source), summary)
+        .severity(severity(evidence))
+        .seen(Observation::new("environ", "XDG_RUNTIME_DIR", "not usable"))
+        .seen(Observation::new(
+            "environ",
+            "DBUS_SESSION_BUS_ADDRESS",
+            "not set",
+        ));
+    if let Some(unit) = &facts.dispatcher.unit {
+        let effect = "starts it with the environment that its unit has by now";
+        finding = finding.remedy(if waits {
+            mend::restart_unit(facts, unit, effect)
+        } else {
+            name_runtime_dir(facts, unit)
+        });
+    }
+    finding
+}
+
+/// B23: a shell that came by `su` or `sudo -u` has no login session of its own.
+fn switched(evidence: &Evidence) -> Option<Finding> {
+    let facts = &evidence.facts;
+    if facts.dispatcher.viewpoint != Viewpoint::Shell || !has_systemd(evidence) {
+        return None;
+    }
+    let login = facts.shell.loginuid.known().copied().flatten()?;
+    let sessions = facts.system_bus.logind.user.as_ref();
+    let has_session = sessions.is_some_and(|user| !user.sessions.is_empty());
+    if login == facts.account.uid || has_session {
+        return None;
+    }
+    let account = facts.account.label();
+    let summary = format!(
+        "this shell was switched to {account} without a login session (it belongs to the login of \
+         uid {login})"
+    );
+    let seen = Observation::new("read", "/proc/self/loginuid", login.to_string());
+    Some(Finding::new("HM246", Subject::new("user", account), summary).seen(seen))
+}

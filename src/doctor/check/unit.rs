@@ -1,0 +1,331 @@
+//! The units that run, or would run, a dispatcher: whether systemd can load, start and keep them. Pure.
+
+use super::{Check, Group, Outcome, mend};
+use crate::dispatch::facts::Tri;
+use crate::doctor::evidence::Evidence;
+use crate::doctor::finding::{Finding, Needs, Observation, Remedy, Severity, Subject};
+use crate::host::facts::{Fact, UnitFacts, Viewpoint};
+
+/// The checks of units.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "service-unit",
+        group: Group::Service,
+        title: "whether the unit of the dispatcher loads, starts and stays",
+        codes: &[
+            "HM309", "HM310", "HM311", "HM312", "HM313", "HM314", "HM315", "HM318",
+        ],
+        run: units,
+    },
+    Check {
+        id: "service-programs",
+        group: Group::Service,
+        title: "whether the programs that jobs name are on its PATH",
+        codes: &["HM317"],
+        run: programs,
+    },
+];
+
+/// So many restarts by its manager, and so short a life since the last, make a loop of them.
+const RESTARTS: u32 = 3;
+const SHORT_LIFE: f64 = 600.0;
+
+fn units(evidence: &Evidence) -> Outcome {
+    let facts = &evidence.facts;
+    let mut outcome = Outcome::default();
+    if let Fact::Unknown(gap) = &facts.units {
+        outcome.could_not("which units would run a dispatcher", gap);
+    }
+    let own = facts.dispatcher.unit.iter();
+    let installed = facts.units.known().into_iter().flatten();
+    let mut seen: Vec<&UnitFacts> = Vec::new();
+    for unit in own.chain(installed) {
+        let same = |other: &&UnitFacts| other.name == unit.name && other.manager == unit.manager;
+        if seen.iter().any(same) {
+            continue;
+        }
+        seen.push(unit);
+        judge(evidence, unit, &mut outcome);
+    }
+    if seen.is_empty() {
+        return Outcome::not_applicable("no unit runs, or would run, a dispatcher");
+    }
+    let names: Vec<_> = seen.iter().map(|unit| described(unit)).collect();
+    outcome.note = Some(names.join("; "));
+    outcome
+}
+
+fn described(unit: &UnitFacts) -> String {
+    let state = unit.active_state.as_deref().unwrap_or("state not told");
+    let drop_ins = match unit.drop_ins.len() {
+        0 => String::new(),
+        1 => ", 1 drop-in".to_owned(),
+        several => format!(", {several} drop-ins"),
+    };
+    format!("{} ({state}{drop_ins})", unit.name)
+}
+
+/// Whether jobs wait for this unit: it is the dispatcher's, and nothing else runs.
+fn is_awaited(evidence: &Evidence, unit: &UnitFacts) -> bool {
+    let dispatcher = &evidence.facts.dispatcher;
+    let own = dispatcher
+        .unit
+        .as_ref()
+        .is_some_and(|own| own.name == unit.name);
+    own && dispatcher.viewpoint == Viewpoint::Unit
+}
+
+fn judge(evidence: &Evidence, unit: &UnitFacts, outcome: &mut Outcome) {
+    if !unit.asked {
+        return;
+    }
+    if let Some(finding) = why_not_running(evidence, unit) {
+        outcome.find(finding);
+    }
+    if unit.need_daemon_reload == Some(true) {
+        outcome.find(needs_reload(evidence, unit));
+    }
+    let own = evidence.facts.dispatcher.unit.as_ref();
+    if own.is_some_and(|own| own.name == unit.name)
+        && let Some(finding) = not_enabled(evidence, unit)
+    {
+        outcome.find(finding);
+    }
+    if let Some(finding) = restarting(evidence, unit) {
+        outcome.find(finding);
+    }
+}
+
+/// A finding about a unit, with where it lies and what was laid over it.
+fn of_unit(code: &'static str, unit: &UnitFacts, summary: impl Into<String>) -> Finding {
+    let mut finding = Finding::new(code, Subject::new("unit", &unit.name), summary);
+    if let Some(fragment) = &unit.fragment {
+        finding = finding.seen(Observation::new("property", "FragmentPath", fragment));
+    }
+    if !unit.drop_ins.is_empty() {
+        let drop_ins = unit.drop_ins.join(" ");
+        finding = finding.seen(Observation::new("property", "DropInPaths", drop_ins));
+    }
+    finding
+}
+
+fn seen(name: &str, value: Option<&String>) -> Observation {
+    let value = value.map_or("not told", String::as_str);
+    Observation::new("property", name, value)
+}
+
+/// The one reason that counts, the earliest on the way from file to process.
+fn why_not_running(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
+    let name = &unit.name;
+    let loaded = unit.load_state.as_deref().unwrap_or("loaded");
+    let active = unit.active_state.as_deref().unwrap_or("active");
+    let is_masked = loaded == "masked"
+        || matches!(
+            unit.file_state.as_deref(),
+            Some("masked" | "masked-runtime")
+        );
+    let runs = matches!(active, "active" | "activating" | "reloading");
+    let level = match (runs, is_awaited(evidence, unit)) {
+        (false, true) => Severity::Error,
+        _ => Severity::Warning,
+    };
+    let finding = if is_masked {
+        masked(evidence, unit)
+    } else if !matches!(loaded, "loaded" | "stub" | "merged") {
+        not_loaded(evidence, unit, loaded)
+    } else if runs {
+        return None;
+    } else if unit.condition_result == Some(false) {
+        let summary = format!("a condition of {name} does not hold: systemd skips its start");
+        let shown = seen("ConditionResult", Some(&"no".to_owned()));
+        let words = ["edit", "--full", name];
+        let remedy = mend::of_manager(
+            &evidence.facts,
+            unit,
+            &words,
+            "opens the unit: mend or drop its Condition lines, then start it",
+        )
+        .verify(mend::ask(&evidence.facts, unit, &["is-active", name]));
+        of_unit("HM312", unit, summary).seen(shown).remedy(remedy)
+    } else if active == "failed" {
+        failed(evidence, unit)
+    } else if is_awaited(evidence, unit) {
+        let summary = format!("{name} is installed, and does not run: nothing dispatches");
+        of_unit("HM318", unit, summary)
+            .seen(seen("ActiveState", unit.active_state.as_ref()))
+            .seen(seen("UnitFileState", unit.file_state.as_ref()))
+            .remedy(mend::start_unit(&evidence.facts, unit))
+            .because_of("HM225")
+    } else {
+        return None;
+    };
+    Some(finding.severity(level))
+}
+
+fn masked(evidence: &Evidence, unit: &UnitFacts) -> Finding {
+    let (facts, name) = (&evidence.facts, &unit.name);
+    let effect = "lets it be started again";
+    let shown = mend::verify_property(facts, unit, "LoadState", "^loaded$");
+    let remedy = mend::of_manager(facts, unit, &["unmask", name], effect)
+        .undo(mend::ask(facts, unit, &["mask", name]))
+        .verify(shown);
+    of_unit(
+        "HM311",
+        unit,
+        format!("{name} is masked: nothing can start it"),
+    )
+    .seen(seen("LoadState", unit.load_state.as_ref()))
+    .seen(seen("UnitFileState", unit.file_state.as_ref()))
+    .remedy(remedy)
+}
+
+fn not_loaded(evidence: &Evidence, unit: &UnitFacts, state: &str) -> Finding {
+    let (facts, name) = (&evidence.facts, &unit.name);
+    let effect = "opens the unit file, to mend what systemd cannot read";
+    let remedy = mend::of_manager(facts, unit, &["edit", "--full", name], effect)
+        .verify(mend::verify_property(facts, unit, "LoadState", "^loaded$"));
+    of_unit(
+        "HM310",
+        unit,
+        format!("systemd cannot load {name} ({state})"),
+    )
+    .seen(seen("LoadState", unit.load_state.as_ref()))
+    .seen(seen("LoadError", unit.load_error.as_ref()))
+    .remedy(remedy)
+}
+
+fn failed(evidence: &Evidence, unit: &UnitFacts) -> Finding {
+    let (facts, name) = (&evidence.facts, &unit.name);
+    let result = unit.result.as_deref().unwrap_or("result not told");
+    let join = |words: &[&str]| mend::ask(facts, unit, words).join(" ");
+    let line = format!(
+        "{}; {}",
+        join(&["reset-failed", name]),
+        join(&["start", name])
+    );
+    let effect = "starts it again; its journal says why it failed";
+    let verify = mend::ask(facts, unit, &["is-active", name]);
+    let remedy = match mend::of_manager(facts, unit, &[], effect).needs {
+        Needs::Root => Remedy::root(mend::shell(line), effect),
+        Needs::User => Remedy::user(mend::shell(line), effect),
+    };
+    of_unit(
+        "HM313",
+        unit,
+        format!("{name} failed ({result}) and does not run"),
+    )
+    .seen(seen("Result", unit.result.as_ref()))
+    .seen(seen("SubState", unit.sub_state.as_ref()))
+    .remedy(remedy.until_reboot().verify(verify))
+}
+
+fn needs_reload(evidence: &Evidence, unit: &UnitFacts) -> Finding {
+    let (facts, name) = (&evidence.facts, &unit.name);
+    let effect = "reads the unit files again; nothing is restarted";
+    let remedy = mend::of_manager(facts, unit, &["daemon-reload"], effect).verify(
+        mend::verify_property(facts, unit, "NeedDaemonReload", "^no$"),
+    );
+    let summary = format!("the file of {name} has changed since systemd read it");
+    of_unit("HM309", unit, summary)
+        .seen(Observation::new("property", "NeedDaemonReload", "yes"))
+        .remedy(remedy)
+}
+
+fn not_enabled(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
+    if evidence.decision_jobs.facts.enabled != Tri::No {
+        return None;
+    }
+    let (facts, name) = (&evidence.facts, &unit.name);
+    let state = unit.file_state.as_deref().unwrap_or_default();
+    if state.starts_with("masked") || unit.load_state.as_deref() == Some("masked") {
+        return None;
+    }
+    let summary = format!("{name} is {state}: it does not start at boot");
+    let finding =
+        of_unit("HM315", unit, summary).seen(seen("UnitFileState", unit.file_state.as_ref()));
+    if state == "transient" || state == "bad" {
+        return Some(finding);
+    }
+    let effect = "starts it at boot from now on";
+    let remedy = mend::of_manager(facts, unit, &["enable", name], effect)
+        .undo(mend::ask(facts, unit, &["disable", name]))
+        .verify(mend::ask(facts, unit, &["is-enabled", name]));
+    Some(finding.remedy(remedy))
+}
+
+/// B17 has a code of its own where it is the user manager that goes.
+fn restarting(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
+    let restarts = unit.restarts.filter(|restarts| *restarts >= RESTARTS)?;
+    let since = unit.active_since?;
+    let wall = evidence.facts.machine.clock.wall;
+    if wall - since > SHORT_LIFE {
+        return None;
+    }
+    let name = &unit.name;
+    let summary = format!(
+        "systemd has restarted {name} {restarts} times, the last time at {}",
+        super::time::utc(since)
+    );
+    let count = Observation::new("property", "NRestarts", restarts.to_string());
+    Some(
+        of_unit("HM314", unit, summary)
+            .seen(count)
+            .seen(seen("Result", unit.result.as_ref()))
+            .because_of("HM210"),
+    )
+}
+
+/// B31, B32: the unit's `PATH` is not the shell's.
+fn programs(evidence: &Evidence) -> Outcome {
+    let facts = &evidence.facts;
+    let lookups = &facts.dispatcher.programs;
+    if lookups.is_empty() {
+        return Outcome::not_applicable("no job names a program by its bare name");
+    }
+    let mut outcome = Outcome::passed("all are found");
+    let mut missing = Vec::new();
+    for program in lookups {
+        match &program.found {
+            Fact::Known(Some(_)) => {}
+            Fact::Known(None) => missing.push(program),
+            Fact::Unknown(gap) => {
+                outcome.could_not(format!("whether {} is found", program.name), gap);
+            }
+        }
+    }
+    if missing.is_empty() {
+        return outcome;
+    }
+    let path_of = |environ: &Fact<crate::host::facts::Environment>| {
+        let environ = environ.known()?;
+        environ.get("PATH").map(str::to_owned)
+    };
+    let path = path_of(&facts.dispatcher.environ);
+    let mut names: Vec<_> = missing
+        .iter()
+        .map(|program| program.name.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let summary = format!("not on the dispatcher's PATH: {}", names.join(", "));
+    let shown = path.clone().unwrap_or_else(|| "not set".to_owned());
+    let mut finding = Finding::new("HM317", super::service::subject(evidence), summary)
+        .seen(Observation::new("environ", "PATH", shown));
+    for program in &missing {
+        finding = finding.seen(Observation::new(
+            "wanted",
+            format!("by {}", program.wanted_by),
+            &program.name,
+        ));
+    }
+    let shell = path_of(&facts.shell.environ).filter(|shell| Some(shell) != path.as_ref());
+    if let (Some(unit), Some(shell)) = (&facts.dispatcher.unit, shell) {
+        let line = format!("Environment=PATH={shell}");
+        let effect = "gives the service the PATH of this shell, and restarts it";
+        let remedy = mend::drop_in(facts, unit, &[&line], effect);
+        let shown = mend::verify_property(facts, unit, "Environment", &format!("PATH={shell}"));
+        finding = finding.remedy(remedy.verify(shown));
+    }
+    outcome.find(finding);
+    outcome
+}
