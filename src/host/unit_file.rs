@@ -52,7 +52,7 @@ impl Settings {
 }
 
 /// The lines of a file: comments gone, lines that end in a backslash joined with the next.
-fn joined(text: &str) -> Vec<String> {
+pub(super) fn joined(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut open = false;
     for line in text.lines() {
@@ -234,21 +234,6 @@ fn unix_forbidden(settings: &Settings) -> Option<bool> {
         .flat_map(|list| list.trim_start_matches('~').split_ascii_whitespace())
         .any(|family| family == "AF_UNIX");
     Some(named == forbids)
-}
-
-/// The pairs of an `EnvironmentFile=`.
-#[must_use]
-pub fn environment_file(text: &str) -> Vec<(String, String)> {
-    joined(text)
-        .iter()
-        .filter_map(|line| {
-            let (name, value) = line.trim().split_once('=')?;
-            let name = name.trim();
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            let value = words(value.trim()).join(" ");
-            (!name.is_empty() && name.chars().all(plain)).then(|| (name.to_owned(), value))
-        })
-        .collect()
 }
 
 /// The home that a unit's process would serve, by its environment, command and account.

@@ -102,23 +102,12 @@ fn words_are_unquoted() {
     assert!(words("  ").is_empty());
 }
 
-#[test]
-fn environment_files_are_read() {
-    let text = "# c\nHERMES_HOME=\"/srv/h\"\nBAD NAME=1\nA=b c\nB=\n";
-    let pairs = environment_file(text);
-    let text: Vec<_> = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    assert_eq!(text, ["HERMES_HOME=/srv/h", "A=b c", "B="]);
-}
-
 proptest! {
     #[test]
     fn no_text_panics(text in "(\\[Service\\]\n)?[A-Za-z=%\\\\\"' ~\n-]{0,80}") {
         let bot = bot();
         let settings = Settings::default().with(&text);
         let unit = facts(&settings, &owner(ManagerKind::User, &bot));
-        drop((home(&unit, None), environment_file(&text), words(&text)));
+        drop((home(&unit, None), words(&text)));
     }
 }

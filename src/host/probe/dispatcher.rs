@@ -1,0 +1,250 @@
+//! Puts the facts of the dispatcher together, once it is chosen.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::host::choose::Chosen;
+use crate::host::facts::{
+    Dispatcher, Environment, Fact, HomeRecords, ManagerKind, ProcessFacts, Program, ProgramLookup,
+    UnitFacts, Viewpoint,
+};
+
+use super::environment::{of_process, of_unit};
+use super::version::{Clues, version};
+
+/// What it is put together from.
+pub(super) struct Parts<'a> {
+    /// The choice.
+    pub(super) chosen: &'a Chosen,
+    /// This process.
+    pub(super) shell: &'a ProcessFacts,
+    /// Serves, gateways and workers.
+    pub(super) processes: &'a [ProcessFacts],
+    /// Units.
+    pub(super) units: &'a [UnitFacts],
+    /// Records of the homes.
+    pub(super) homes: &'a [HomeRecords],
+    /// The uid of this process.
+    pub(super) uid: u32,
+}
+
+impl Parts<'_> {
+    fn process(&self) -> Option<&ProcessFacts> {
+        let pid = self.chosen.process?;
+        self.processes.iter().find(|process| process.pid == pid)
+    }
+
+    fn unit(&self) -> Option<UnitFacts> {
+        let (name, manager) = self.chosen.unit.as_ref()?;
+        let known = self
+            .units
+            .iter()
+            .find(|unit| unit.name == *name && unit.manager == Some(*manager));
+        Some(known.cloned().unwrap_or_else(|| UnitFacts {
+            name: name.clone(),
+            manager: Some(*manager),
+            ..UnitFacts::default()
+        }))
+    }
+
+    fn environ(&self, unit: Option<&UnitFacts>) -> (Fact<Environment>, String) {
+        match (self.process(), unit) {
+            (Some(process), _) => of_process(process),
+            (None, Some(unit)) => of_unit(unit, &self.chosen.account),
+            (None, None) if self.chosen.account.uid == self.uid => {
+                (self.shell.environ.clone(), "this shell".to_owned())
+            }
+            (None, None) => {
+                let label = self.chosen.account.label();
+                let why = format!("nothing of {label} runs, and this shell is another account's");
+                (Fact::hidden(why), format!("a shell of {label}"))
+            }
+        }
+    }
+
+    fn program(&self, unit: Option<&UnitFacts>) -> Program {
+        let by_process = self.process().and_then(|process| process.program);
+        let by_unit = unit.and_then(|unit| unit.program);
+        by_process.or(by_unit).unwrap_or_else(|| {
+            let agent = |home: &HomeRecords| {
+                matches!(home.gateway_state, Fact::Known(Some(_)))
+                    || matches!(home.gateway_pid, Fact::Known(Some(_)))
+            };
+            let ours = |home: &HomeRecords| matches!(home.serve, Fact::Known(Some(_)));
+            // Nothing runs: who served the home last would be started again.
+            if self.homes.iter().any(agent) && !self.homes.iter().any(ours) {
+                Program::HermesAgent
+            } else {
+                Program::Ours
+            }
+        })
+    }
+
+    fn home(&self, unit: Option<&UnitFacts>) -> Fact<PathBuf> {
+        match (self.process(), unit) {
+            (Some(process), _) => process.home.clone(),
+            (None, Some(unit)) => unit.home.clone().map_or_else(
+                || Fact::hidden(format!("{} does not tell its home", unit.name)),
+                Fact::Known,
+            ),
+            (None, None) => Fact::Known(self.chosen.home.path.clone()),
+        }
+    }
+}
+
+/// The facts of the dispatcher.
+pub(super) fn dispatcher(parts: &Parts<'_>) -> Dispatcher {
+    let unit = parts.unit();
+    let (environ, environ_source) = parts.environ(unit.as_ref());
+    let program = parts.program(unit.as_ref());
+    let clues = Clues {
+        process: parts.process(),
+        unit: unit.as_ref().filter(|_| parts.process().is_none()),
+        homes: parts.homes,
+    };
+    let (version, version_source) = version(program, &clues);
+    let process = parts.process();
+    let desktop = process.is_some_and(|process| process.desktop.known() == Some(&true));
+    Dispatcher {
+        viewpoint: parts.chosen.viewpoint,
+        chosen_because: parts.chosen.because.clone(),
+        program,
+        version,
+        version_source,
+        programs: programs(program, &environ),
+        process: match parts.chosen.viewpoint {
+            Viewpoint::Shell => None,
+            _ => process.cloned(),
+        },
+        environ,
+        environ_source,
+        home: parts.home(unit.as_ref()),
+        unit,
+        desktop,
+    }
+}
+
+/// Programs that the dispatcher itself cannot do without.
+fn programs(program: Program, environ: &Fact<Environment>) -> Vec<ProgramLookup> {
+    if program == Program::Ours {
+        return Vec::new();
+    }
+    vec![ProgramLookup {
+        name: "systemd-run".to_owned(),
+        wanted_by: "hermes-agent".to_owned(),
+        found: environ
+            .clone()
+            .map(|environ| on_path("systemd-run", environ.get("PATH").unwrap_or_default())),
+    }]
+}
+
+/// The first executable of that name on a `PATH`.
+fn on_path(name: &str, path: &str) -> Option<PathBuf> {
+    let executable = |path: &PathBuf| {
+        std::fs::metadata(path)
+            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    path.split(':')
+        .filter(|directory| directory.starts_with('/'))
+        .map(|directory| Path::new(directory).join(name))
+        .find(executable)
+}
+
+/// Controllers that a scope of the account's manager can use: those that its slice was given.
+pub(super) fn scope_controllers(uid: u32) -> Fact<Vec<String>> {
+    let group = if uid == 0 {
+        "system.slice".to_owned()
+    } else {
+        format!("user.slice/user-{uid}.slice/user@{uid}.service")
+    };
+    let path = format!("/sys/fs/cgroup/{group}/cgroup.controllers");
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Fact::Known(text.split_ascii_whitespace().map(str::to_owned).collect()),
+        Err(error) => crate::host::machine_probe::unreadable(&path, &error),
+    }
+}
+
+/// Units that own these processes, to be asked for by name.
+pub(super) fn owners(processes: &[ProcessFacts]) -> Vec<(String, ManagerKind)> {
+    let mut owners: Vec<_> = processes
+        .iter()
+        .filter_map(crate::host::choose::owner)
+        .collect();
+    owners.sort_by(|a, b| a.0.cmp(&b.0));
+    owners.dedup();
+    owners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::facts::Facts;
+
+    fn put_together(facts: &Facts, chosen: &Chosen) -> Dispatcher {
+        let processes: Vec<_> = facts.dispatcher.process.clone().into_iter().collect();
+        dispatcher(&Parts {
+            chosen,
+            shell: &facts.shell,
+            processes: &processes,
+            units: facts.units.known().map_or(&[], Vec::as_slice),
+            homes: &facts.homes,
+            uid: facts.caller.uid,
+        })
+    }
+
+    fn chosen(facts: &Facts, viewpoint: Viewpoint) -> Chosen {
+        Chosen {
+            viewpoint,
+            process: (viewpoint == Viewpoint::Serve).then_some(812),
+            unit: (viewpoint != Viewpoint::Shell)
+                .then(|| ("hermes.service".to_owned(), ManagerKind::System)),
+            account: facts.account.clone(),
+            home: facts.home.clone(),
+            because: "a test".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_running_serve_is_judged_by_its_own_environment() {
+        let facts = Facts::example();
+        let found = put_together(&facts, &chosen(&facts, Viewpoint::Serve));
+        assert_eq!(found.environ, facts.dispatcher.environ);
+        assert_eq!(found.environ_source, "/proc/812/environ");
+        assert_eq!(found.unit.unwrap().name, "hermes.service");
+        assert_eq!(
+            found.version,
+            Fact::Known(env!("CARGO_PKG_VERSION").to_owned())
+        );
+    }
+
+    #[test]
+    fn a_unit_that_does_not_run_is_judged_by_what_it_gives() {
+        let facts = Facts::example();
+        let found = put_together(&facts, &chosen(&facts, Viewpoint::Unit));
+        assert_eq!(found.process, None);
+        assert_eq!(found.environ_source, "what hermes.service gives");
+        assert_eq!(found.program, Program::Ours);
+    }
+
+    #[test]
+    fn the_shell_of_somebody_else_has_an_environment_that_nobody_knows() {
+        let mut facts = Facts::example();
+        let found = put_together(&facts, &chosen(&facts, Viewpoint::Shell));
+        assert_eq!(found.environ, facts.shell.environ);
+        facts.caller.uid = 0;
+        let found = put_together(&facts, &chosen(&facts, Viewpoint::Shell));
+        assert!(found.environ.gap().is_some());
+    }
+
+    #[test]
+    fn programs_are_looked_for_on_the_dispatchers_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("systemd-run");
+        std::fs::write(&file, "").unwrap();
+        let path = format!("relative::{}", dir.path().display());
+        assert_eq!(on_path("systemd-run", &path), None);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(on_path("systemd-run", &path), Some(file));
+        assert_eq!(on_path("systemd-run", ""), None);
+    }
+}
