@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::due_pass::Pass;
 use super::due_repair;
-use super::due_steps::Pass;
 use super::job::Job;
 use super::lateness::{self, Lateness};
 use super::next::{self, Zones};

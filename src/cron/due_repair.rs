@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use serde_json::{Map, Value};
 
 use super::due::Reason;
-use super::due_steps::Pass;
+use super::due_pass::Pass;
 use super::job::whole;
 use super::loose::Loose;
 use super::stamp::Stamp;

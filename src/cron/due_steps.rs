@@ -1,9 +1,10 @@
 //! The steps of the due scan for one job.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::due::{self, Change, Due, Note, Order, OrderKind, Reason, Scene};
+use super::due::{self, Due, Note, Order, OrderKind, Reason};
+use super::due_pass::Pass;
 use super::job::Job;
 use super::lateness;
 use super::next;
@@ -20,140 +21,13 @@ const EARLY_SECONDS: i64 = 60;
 /// words, which it looks for.
 const CONTRADICTION: &str = "auto-disabled: enabled+paused contradiction";
 
-/// One job on its way through the scan.
-pub(super) struct Pass<'s> {
-    index: usize,
-    raw: Map<String, Value>,
-    schedule: Result<Schedule, StoredError>,
-    scene: &'s Scene<'s>,
-    /// Keys that were touched, with the values that they had.
-    before: Vec<(String, Option<Value>)>,
-    removed: bool,
-    reasons: Vec<Reason>,
-}
-
 /// What a step says about the rest.
 enum Step {
     Go,
     Stop,
 }
 
-impl<'s> Pass<'s> {
-    pub(super) fn new(index: usize, raw: &Map<String, Value>, scene: &'s Scene<'s>) -> Pass<'s> {
-        let schedule = raw
-            .get("schedule")
-            .map_or(Err(StoredError::Kind), Schedule::from_json);
-        Pass {
-            index,
-            raw: raw.clone(),
-            schedule,
-            scene,
-            before: Vec::new(),
-            removed: false,
-            reasons: Vec::new(),
-        }
-    }
-
-    pub(super) fn raw(&self) -> &Map<String, Value> {
-        &self.raw
-    }
-
-    pub(super) fn scene(&self) -> &'s Scene<'s> {
-        self.scene
-    }
-
-    pub(super) fn schedule(&self) -> &Result<Schedule, StoredError> {
-        &self.schedule
-    }
-
-    pub(super) fn get(&self, key: &str) -> Option<&Value> {
-        self.raw.get(key)
-    }
-
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.raw.get(key).and_then(Value::as_str)
-    }
-
-    /// The kind that the schedule claims, readable or not.
-    pub(super) fn kind(&self) -> Option<&str> {
-        self.raw.get("schedule")?.get("kind")?.as_str()
-    }
-
-    fn is_recurring(&self) -> bool {
-        matches!(self.kind(), Some("interval" | "cron"))
-    }
-
-    pub(super) fn set(&mut self, key: &str, value: Value, reason: Reason) {
-        self.because(reason);
-        self.touch(key);
-        self.raw.insert(key.to_owned(), value);
-    }
-
-    pub(super) fn unset(&mut self, key: &str, reason: Reason) {
-        self.because(reason);
-        self.touch(key);
-        self.raw.shift_remove(key);
-    }
-
-    pub(super) fn remove(&mut self, reason: Reason) {
-        self.because(reason);
-        self.removed = true;
-    }
-
-    fn because(&mut self, reason: Reason) {
-        if !self.reasons.contains(&reason) {
-            self.reasons.push(reason);
-        }
-    }
-
-    fn id(&self) -> String {
-        match self.get("id") {
-            Some(Value::String(id)) => id.clone(),
-            Some(id) => id.to_string(),
-            None => String::new(),
-        }
-    }
-
-    fn now_text(&self) -> Value {
-        Value::from(Stamp::of(self.scene.now, &self.scene.zones.configured).to_string())
-    }
-
-    /// What the scan changed, if anything.
-    pub(super) fn into_change(mut self) -> Option<Change> {
-        let job_id = self.id();
-        let (mut set, mut unset) = (Map::new(), Vec::new());
-        for (key, before) in self.before {
-            match (before, self.raw.swap_remove(&key)) {
-                (Some(before), Some(after)) if before == after => {}
-                (_, Some(after)) => {
-                    set.insert(key, after);
-                }
-                (Some(_), None) => unset.push(key),
-                (None, None) => {}
-            }
-        }
-        if self.removed {
-            (set, unset) = (Map::new(), Vec::new());
-        }
-        let changes = self.removed || !set.is_empty() || !unset.is_empty();
-        let (index, removed, reasons) = (self.index, self.removed, self.reasons);
-        changes.then_some(Change {
-            index,
-            job_id,
-            set,
-            unset,
-            removed,
-            reasons,
-        })
-    }
-
-    fn touch(&mut self, key: &str) {
-        if self.before.iter().all(|(touched, _)| touched != key) {
-            self.before
-                .push((key.to_owned(), self.raw.get(key).cloned()));
-        }
-    }
-
+impl Pass<'_> {
     /// Runs the steps.
     pub(super) fn run(&mut self, found: &mut Due) {
         if self.takes_no_part() || self.holds_run_claim() {
@@ -170,10 +44,10 @@ impl<'s> Pass<'s> {
         let Some(stamp) = Stamp::parse(&stored) else {
             return;
         };
-        let Some(slot) = stamp.instant(&self.scene.zones.system) else {
+        let Some(slot) = stamp.instant(&self.scene().zones.system) else {
             return;
         };
-        let manual = Job::read(&self.raw).is_manual();
+        let manual = Job::read(self.raw()).is_manual();
         if !manual && matches!(self.already_run(stamp, slot), Step::Stop) {
             return;
         }
@@ -181,7 +55,7 @@ impl<'s> Pass<'s> {
             return;
         }
         let slot = self.rearm(slot).unwrap_or(slot);
-        if slot > self.scene.now {
+        if slot > self.scene().now {
             return;
         }
         if !manual && matches!(self.off_schedule(&stored, stamp, slot), Step::Stop) {
@@ -192,7 +66,7 @@ impl<'s> Pass<'s> {
 
     /// Terminal, disabled, or paused; a contradiction is settled as paused.
     fn takes_no_part(&mut self) -> bool {
-        let job = Job::read(&self.raw);
+        let job = Job::read(self.raw());
         if job.is_terminal() || !job.is_enabled() {
             return true;
         }
@@ -216,17 +90,17 @@ impl<'s> Pass<'s> {
     }
 
     fn seconds_since(&self, text: &str) -> Option<f64> {
-        let then = self.scene.zones.instant(text)?;
-        Some(self.scene.now.duration_since(then).as_secs_f64())
+        let then = self.scene().zones.instant(text)?;
+        Some(self.scene().now.duration_since(then).as_secs_f64())
     }
 
     /// Whether a one-shot is leased: a lease from the future is none.
     fn holds_run_claim(&self) -> bool {
-        let job = Job::read(&self.raw);
+        let job = Job::read(self.raw());
         let age = job
             .run_claim()
             .and_then(|claim| self.seconds_since(claim.at));
-        let life = SignedDuration::from_secs(self.scene.policy.run_claim_seconds).as_secs_f64();
+        let life = SignedDuration::from_secs(self.scene().policy.run_claim_seconds).as_secs_f64();
         self.kind() == Some("once") && age.is_some_and(|age| (0.0..life).contains(&age))
     }
 
@@ -236,15 +110,15 @@ impl<'s> Pass<'s> {
         if !self.is_recurring() {
             return;
         }
-        let job = Job::read(&self.raw);
+        let job = Job::read(self.raw());
         let Some(slot) = job.pending_slot() else {
             return;
         };
         let owner = slot.by;
-        let ours = owner == self.scene.machine && !self.scene.running.contains(&self.id());
+        let ours = owner == self.scene().machine && !self.scene().running.contains(&self.id());
         let age = self.seconds_since(slot.at);
         let stale = age.is_none_or(|age| !(0.0..PENDING_SECONDS).contains(&age));
-        if ours || stale || self.scene.witness.is_dead(owner) {
+        if ours || stale || self.scene().witness.is_dead(owner) {
             let at = Value::from(slot.scheduled_at);
             self.set("next_run_at", at, Reason::SlotRestored);
             self.unset("pending_slot", Reason::SlotRestored);
@@ -259,10 +133,10 @@ impl<'s> Pass<'s> {
         {
             return Step::Go;
         }
-        let next = match &self.schedule {
+        let next = match self.schedule() {
             Ok(schedule @ Schedule::Once { .. }) => {
                 let last = self.text("last_run_at");
-                next::next_run(schedule, last, self.scene.now, self.scene.zones)
+                next::next_run(schedule, last, self.scene().now, self.scene().zones)
             }
             _ => due::next_from_now(self).map(|stamp| stamp.to_string()),
         };
@@ -274,7 +148,7 @@ impl<'s> Pass<'s> {
             return Step::Go;
         }
         let job_id = self.id();
-        match &self.schedule {
+        match self.schedule() {
             Ok(Schedule::Once { .. }) if self.text("last_run_at").is_none() => {
                 found.notes.push(Note::MissedOnce { job_id });
             }
@@ -286,10 +160,10 @@ impl<'s> Pass<'s> {
 
     /// A slot that the ledger knows as done is consumed without a run.
     fn already_run(&mut self, stamp: Stamp, slot: Timestamp) -> Step {
-        if slot > self.scene.now || stamp.is_naive() {
+        if slot > self.scene().now || stamp.is_naive() {
             return Step::Go;
         }
-        let ended = self.scene.witness.completed(&self.id(), slot);
+        let ended = self.scene().witness.completed(&self.id(), slot);
         let counts = ended.is_some_and(|ended| {
             ended.duration_since(slot) >= SignedDuration::from_secs(-EARLY_SECONDS)
         });
@@ -305,8 +179,8 @@ impl<'s> Pass<'s> {
     /// A slot of another zone's clock, which here is still to come: it waits for that clock. A
     /// change of the season is not a change of the zone, and keeps its slot.
     fn zone_changed(&mut self, found: &mut Due, stamp: Stamp, slot: Timestamp) -> Step {
-        let zone = &self.scene.zones.configured;
-        let now = self.scene.now;
+        let zone = &self.scene().zones.configured;
+        let now = self.scene().now;
         let shifted = stamp
             .offset()
             .is_some_and(|offset| offset != zone.to_offset(now));
@@ -334,13 +208,13 @@ impl<'s> Pass<'s> {
     /// A failed recurring job that has been silent for longer than its cadence and grace does not
     /// wait for a slot that lies further off. Gives the new slot.
     fn rearm(&mut self, slot: Timestamp) -> Option<Timestamp> {
-        let now = self.scene.now;
+        let now = self.scene().now;
         if !self.is_recurring() || slot <= now || self.text("last_status") != Some("error") {
             return None;
         }
         let silent = self.seconds_since(self.text("last_run_at")?)?;
-        let zones = self.scene.zones;
-        let cadence = self.schedule.as_ref().ok();
+        let zones = self.scene().zones;
+        let cadence = self.schedule().as_ref().ok();
         let cadence = cadence.and_then(|s| lateness::cadence(s, now, &zones.configured));
         let bound = cadence.unwrap_or(0).saturating_add(due::grace(self));
         if silent <= SignedDuration::from_secs(bound).as_secs_f64() || self.is_claimed() {
@@ -366,18 +240,18 @@ impl<'s> Pass<'s> {
     }
 
     fn is_claimed(&self) -> bool {
-        let job = Job::read(&self.raw);
+        let job = Job::read(self.raw());
         job.fire_claim().is_some_and(|claim| {
             let age = self.seconds_since(claim.at);
             age.is_some_and(|age| (0.0..CLAIM_SECONDS).contains(&age))
-                && !self.scene.witness.is_dead(claim.by)
+                && !self.scene().witness.is_dead(claim.by)
         })
     }
 
     /// A slot that the expression does not have: the expression was edited, or the zone was.
     fn off_schedule(&mut self, stored: &str, stamp: Stamp, slot: Timestamp) -> Step {
-        let zones = self.scene.zones;
-        let Ok(Schedule::Cron { expr, cron }) = &self.schedule else {
+        let zones = self.scene().zones;
+        let Ok(Schedule::Cron { expr, cron }) = self.schedule() else {
             return Step::Go;
         };
         let schedule = Schedule::Cron {
@@ -408,13 +282,13 @@ impl<'s> Pass<'s> {
     /// every tick. One whose field is missing altogether fires once more and then has no slot.
     fn gives_up(&self) -> bool {
         !matches!(
-            self.schedule,
+            self.schedule(),
             Err(StoredError::Missing(_) | StoredError::Kind)
         )
     }
 
     fn note_unreadable(&self, found: &mut Due) {
-        let why = match &self.schedule {
+        let why = match self.schedule() {
             Ok(_) => "it matches no date in the next 50 years".to_owned(),
             Err(why) => why.to_string(),
         };
@@ -438,8 +312,8 @@ impl<'s> Pass<'s> {
     }
 
     fn dispatch(&mut self, found: &mut Due, stored: &str, stamp: Stamp, slot: Timestamp) {
-        let now = self.scene.now;
-        let manual = Job::read(&self.raw).is_manual();
+        let now = self.scene().now;
+        let manual = Job::read(self.raw()).is_manual();
         let grace = due::grace(self);
         let (kind, late_seconds) = due::classify(slot, now, grace);
         let late = late_seconds > SignedDuration::from_secs(grace).as_secs_f64();
@@ -455,14 +329,14 @@ impl<'s> Pass<'s> {
                 "scheduled_at": stored, "dispatched_at": at, "lateness_seconds": seconds,
                 "kind": kind.as_str(),
             });
-            let pending = json!({"scheduled_at": stored, "at": at, "by": self.scene.machine});
+            let pending = json!({"scheduled_at": stored, "at": at, "by": self.scene().machine});
             self.set("last_dispatch", dispatch, Reason::Dispatched);
             self.set("pending_slot", pending, Reason::Dispatched);
         } else if self.kind() == Some("once") && matches!(self.once(late_seconds), Step::Stop) {
             return;
         }
         found.orders.push(Order {
-            index: self.index,
+            index: self.index(),
             job_id: self.id(),
             slot: (!manual && !stamp.is_naive()).then_some(slot),
             kind: if manual {
@@ -483,10 +357,10 @@ impl<'s> Pass<'s> {
             }
             return Step::Go;
         };
-        let skips = !self.scene.policy.catch_up_missed
+        let skips = !self.scene().policy.catch_up_missed
             && next
-                .instant(&self.scene.zones.system)
-                .is_some_and(|next| next > self.scene.now);
+                .instant(&self.scene().zones.system)
+                .is_some_and(|next| next > self.scene().now);
         let reason = if skips {
             Reason::Skipped
         } else {
@@ -502,7 +376,7 @@ impl<'s> Pass<'s> {
 
     /// A one-shot: missed, exhausted, or leased to us.
     fn once(&mut self, late_seconds: f64) -> Step {
-        let job = Job::read(&self.raw);
+        let job = Job::read(self.raw());
         let claimed = job.run_claim.is_true() || job.fire_claim.is_true();
         let repeat = job.repeat();
         let grace = SignedDuration::from_secs(lateness::ONCE_GRACE_SECONDS).as_secs_f64();
@@ -521,7 +395,7 @@ impl<'s> Pass<'s> {
             });
             return Step::Stop;
         }
-        let claim = json!({"at": self.now_text(), "by": self.scene.machine});
+        let claim = json!({"at": self.now_text(), "by": self.scene().machine});
         self.set("run_claim", claim, Reason::Dispatched);
         Step::Go
     }

@@ -13,6 +13,7 @@
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
 pub mod due;
+mod due_pass;
 mod due_repair;
 mod due_steps;
 pub mod duration;

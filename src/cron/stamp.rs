@@ -82,17 +82,22 @@ impl Stamp {
         Offset::from_seconds(i32::try_from(seconds).ok()?).ok()
     }
 
-    /// The instant; a naive stamp is read in `zone`, in a fold the first of the two, in a gap with
-    /// the offset before it. `None` outside of what a clock can show.
+    /// The instant; a naive stamp is read in `zone`, in a fold the first of the two, in a gap with the
+    /// offset before it. Some hours at the very ends of the calendar, which `Timestamp` does not have,
+    /// stand at its first or last instant. `None` where UTC is outside of the years 1 to 9999.
     #[must_use]
     pub fn instant(&self, zone: &TimeZone) -> Option<Timestamp> {
-        match self.offset {
-            Some(offset) => {
-                let utc = Offset::UTC.to_timestamp(self.wall).ok()?;
-                utc.checked_sub(SignedDuration::from_micros(offset)).ok()
-            }
-            None => first_offset(zone, self.wall).to_timestamp(self.wall).ok(),
-        }
+        let offset = match self.offset {
+            Some(offset) => SignedDuration::from_micros(offset),
+            None => SignedDuration::from_secs(first_offset(zone, self.wall).seconds().into()),
+        };
+        let end = if self.wall.year() > 5000 {
+            Timestamp::MAX
+        } else {
+            Timestamp::MIN
+        };
+        let utc = self.wall.checked_sub(offset).ok()?;
+        Some(Offset::UTC.to_timestamp(utc).unwrap_or(end))
     }
 
     /// The same stamp; a naive one gets the offset that `zone` has there.
