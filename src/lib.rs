@@ -10,6 +10,7 @@ pub mod child;
 pub mod clock;
 pub mod db;
 pub mod error;
+pub mod fault;
 pub mod files;
 pub mod home;
 pub mod output;

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::jobs_file::RawJob;
+use super::job::RawJob;
 use super::next::next_in_cadence;
 use super::schedule::Schedule;
 use super::stamp::Stamp;

@@ -164,6 +164,15 @@ job! {
     x_hermes,
 }
 
+/// A job as it stands in the store, for writers: keys that we do not know survive in it.
+pub type RawJob = Map<String, Value>;
+
+/// The job with this id.
+pub fn find<'a>(jobs: &'a mut [RawJob], id: &str) -> Option<&'a mut RawJob> {
+    jobs.iter_mut()
+        .find(|job| job.get("id").and_then(Value::as_str) == Some(id))
+}
+
 struct JobVisitor;
 
 /// The key under which `serde_json` hands out a number of any precision.

@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
+use super::job::RawJob;
 use super::jobs_lock;
 use super::jobs_text::{self, ErrorKind, Jobs, JobsText, JobsTextError, ShapeNote};
 use crate::clock::iso;
@@ -24,9 +25,6 @@ use crate::home::Home;
 const ROUNDS: u32 = 5;
 /// Newest backups that are kept.
 pub const BACKUPS: usize = 20;
-
-/// A job as it stands in the store.
-pub type RawJob = Map<String, Value>;
 
 /// What tells one version of the file from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

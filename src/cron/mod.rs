@@ -12,6 +12,8 @@
 //! - [`due::due`]: raw jobs at an instant to orders and changes; [`due::wakes_at`]: when to look again.
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
+pub mod claim;
+pub mod delivery;
 pub mod due;
 mod due_pass;
 mod due_repair;
@@ -38,6 +40,7 @@ pub mod schedule;
 pub mod stamp;
 pub mod task;
 pub mod text;
+pub mod worker;
 
 #[cfg(test)]
 mod vectors;

@@ -9,6 +9,7 @@ pub mod container;
 pub mod env_file;
 pub mod facts;
 pub mod home_of;
+pub mod identity_probe;
 pub mod liveness;
 pub mod liveness_probe;
 pub mod locks;

@@ -197,7 +197,24 @@ pub fn facts(connection: &Connection, most: u32) -> rusqlite::Result<Option<Vec<
     };
     let order = columns.newest_first("recorded_at");
     let sql = format!("{} {order} LIMIT {most}", columns.select(&FACTS));
-    let rows = db::rows(connection, &sql, [], |row| ExecutionFacts {
+    db::rows(connection, &sql, [], facts_row).map(Some)
+}
+
+/// What we recorded of one execution.
+pub fn facts_of(
+    connection: &Connection,
+    execution_id: &str,
+) -> rusqlite::Result<Option<ExecutionFacts>> {
+    let Some(columns) = Columns::of(connection, "execution_facts")? else {
+        return Ok(None);
+    };
+    let sql = format!("{} WHERE execution_id = ?1", columns.select(&FACTS));
+    let rows = db::rows(connection, &sql, [execution_id], facts_row)?;
+    Ok(rows.into_iter().next())
+}
+
+fn facts_row(row: Fields<'_>) -> ExecutionFacts {
+    ExecutionFacts {
         execution_id: row.text_or_empty("execution_id"),
         mode: row.text_or_empty("mode"),
         manager: row.text("manager"),
@@ -213,8 +230,7 @@ pub fn facts(connection: &Connection, most: u32) -> rusqlite::Result<Option<Vec<
         detail: row.text("detail"),
         recorded_at: row.stamp("recorded_at"),
         ended_at: row.stamp("ended_at"),
-    })?;
-    Ok(Some(rows))
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::slot::{Outcome, Slot};
 use crate::clock::iso;
 use crate::db;
 use crate::error::{Error, Kind, Result};
+use crate::host::identity_probe::OwnIdentity;
 
 /// How many ended rows are kept, the newest ones: as many as Hermes Agent keeps.
 pub const KEPT: u32 = 1000;
@@ -28,6 +29,16 @@ pub struct Owner {
     pub pid: u32,
     /// When it started, in clock ticks since boot.
     pub start_ticks: Option<u64>,
+}
+
+impl From<&OwnIdentity> for Owner {
+    fn from(own: &OwnIdentity) -> Self {
+        Self {
+            process_id: own.process_id.clone(),
+            pid: own.pid,
+            start_ticks: own.start_ticks,
+        }
+    }
 }
 
 /// A new attempt.

@@ -1,0 +1,605 @@
+//! A worker: places itself, adopts one execution, runs its job and writes the end of it.
+//!
+//! ```text
+//! placed (scope, service, or nowhere) ── payload read ── row adopted ── acknowledged ── run
+//!        ── document, delivery, job, incident, row: in this order, each whatever became of the last
+//! ```
+//!
+//! Nothing with side effects happens before the row is adopted. Whatever ends this process in between,
+//! the row tells whose it was, and whoever notices closes it.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::claim;
+use super::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
+use super::finish::{self, Run};
+use super::job::{RawJob, find};
+use super::jobs_file::{Change, JobsFile};
+use super::output::{Document, Log};
+use super::redact::redact;
+use super::run::{Context, Report};
+use super::task::Task;
+use crate::agent::Settings;
+use crate::clock::Clock;
+use crate::dispatch::handover::{Acknowledgement, DEADLINE, Mechanism, Payload, VERSION};
+use crate::dispatch::placement::{self, Placed, Wish, own_cgroup, placed_in};
+use crate::error::{Error, Kind, Result};
+use crate::fault;
+use crate::home::Home;
+use crate::host::identity_probe::{OwnIdentity, own_identity};
+use crate::ledger::{Cause, End, ExecutionFacts, Ledger, Owner};
+
+/// Between two stamps of progress, and two renewals of the claim: as in Hermes Agent.
+const PROGRESS: Duration = Duration::from_secs(60);
+
+/// What a worker of cron is asked to do: the `work` of its payload.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Work {
+    /// The job as it was when it was claimed.
+    pub job: RawJob,
+    /// The run.
+    pub task: Task,
+    /// The agent, where the job needs one.
+    pub agent: Option<Settings>,
+    /// The claim that was written into the job.
+    pub claim: Option<String>,
+    /// It is no slot's run.
+    pub manual: bool,
+}
+
+/// What the command line of a worker says.
+#[derive(Clone, Debug)]
+pub struct Orders {
+    /// Where to place itself; `None`: nowhere.
+    pub wish: Option<Wish>,
+    /// The execution.
+    pub execution_id: String,
+    /// Rather end than run unplaced.
+    pub require_placement: bool,
+}
+
+/// How a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// A service goes on in its place.
+    HandedOn,
+    /// It ran the job and wrote the end; whether the job did what was asked.
+    Ran(bool),
+    /// It was told to stop and left its row to whoever learns why.
+    Stopped,
+}
+
+/// Where the worker is, once it is somewhere.
+struct Seat {
+    mechanism: Mechanism,
+    unit: Option<String>,
+    dropped: Vec<String>,
+    because: Option<String>,
+}
+
+/// Runs a worker from its start to its end.
+///
+/// # Errors
+/// When it cannot be placed where that is required, its payload cannot be read, its row is not on
+/// offer, or the ledger refuses.
+pub async fn run(orders: Orders, clock: Arc<dyn Clock>) -> Result<Ending> {
+    let seat = match take_seat(&orders).await? {
+        Some(seat) => seat,
+        None => return Ok(Ending::HandedOn),
+    };
+    fault::point("worker.placed");
+    let payload = read_payload(&orders.execution_id).await?;
+    let work: Work = serde_json::from_value(payload.work.clone())
+        .map_err(|_| Error::new(Kind::Invalid, "the payload holds no job of cron"))?;
+    fault::point("worker.payload");
+    let mut worker = Worker::new(payload, work, seat, clock)?;
+    worker.adopt()?;
+    fault::point("worker.adopted");
+    worker.acknowledge();
+    fault::point("worker.acknowledged");
+    worker.work().await
+}
+
+/// `None`: a service has taken over.
+async fn take_seat(orders: &Orders) -> Result<Option<Seat>> {
+    let cgroup = own_cgroup().unwrap_or_default();
+    let at = |mechanism, unit, dropped, because| Seat {
+        mechanism,
+        unit,
+        dropped,
+        because,
+    };
+    if let Some(unit) = placed_in(&cgroup, &orders.execution_id) {
+        return Ok(Some(at(Mechanism::Service, Some(unit), Vec::new(), None)));
+    }
+    let Some(wish) = &orders.wish else {
+        return Ok(Some(at(Mechanism::Child, None, Vec::new(), None)));
+    };
+    match placement::place(wish, &own_words()).await {
+        Placed::In {
+            mechanism,
+            unit,
+            dropped,
+        } => Ok(Some(at(mechanism, Some(unit), dropped, None))),
+        Placed::HandedOn { .. } => Ok(None),
+        Placed::Nowhere { because } if orders.require_placement => Err(Error::new(
+            Kind::Refused,
+            format!("cannot be placed outside of the dispatcher: {because}"),
+        )
+        .with_hint("hermes cron doctor says what stands in the way")),
+        Placed::Nowhere { because } => {
+            Ok(Some(at(Mechanism::Child, None, Vec::new(), Some(because))))
+        }
+    }
+}
+
+/// The words that start this worker again, as a service: our open file, which is there as long as we
+/// are, and the manager is done with it before we end.
+fn own_words() -> Vec<String> {
+    let program = format!("/proc/{}/exe", std::process::id());
+    let rest = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned());
+    std::iter::once(program).chain(rest).collect()
+}
+
+async fn read_payload(execution_id: &str) -> Result<Payload> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map(|_| bytes)
+    });
+    let bytes = timeout(DEADLINE, read)
+        .await
+        .map_err(|_| {
+            Error::new(
+                Kind::Unavailable,
+                "no payload came within the handover's 30 s",
+            )
+        })?
+        .map_err(|error| Error::new(Kind::Internal, "the payload was not read").with_source(error))?
+        .map_err(|error| Error::io("failed to read the payload", error))?;
+    let payload = Payload::parse(&bytes)?;
+    if payload.execution_id == execution_id {
+        Ok(payload)
+    } else {
+        Err(Error::new(
+            Kind::Invalid,
+            "the payload is of another execution",
+        ))
+    }
+}
+
+struct Worker {
+    clock: Arc<dyn Clock>,
+    payload: Payload,
+    work: Work,
+    seat: Seat,
+    home: Home,
+    zone: TimeZone,
+    owner: Owner,
+    identity: OwnIdentity,
+    ledger: Ledger,
+}
+
+impl Worker {
+    fn new(payload: Payload, work: Work, seat: Seat, clock: Arc<dyn Clock>) -> Result<Self> {
+        let home = Home::at(&payload.home);
+        let zone = zone_named(payload.zone.as_deref())?;
+        let identity = own_identity();
+        let owner = Owner::from(&identity);
+        let ledger = Ledger::open(&home.ledger(), zone.clone())?;
+        Ok(Self {
+            clock,
+            payload,
+            work,
+            seat,
+            home,
+            zone,
+            owner,
+            identity,
+            ledger,
+        })
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.wall()
+    }
+
+    fn id(&self) -> &str {
+        &self.payload.execution_id
+    }
+
+    fn mode(&self) -> &str {
+        if self.seat.unit.is_some() {
+            "scoped"
+        } else {
+            &self.payload.unplaced_mode
+        }
+    }
+
+    /// The one conditional update whose winner may run.
+    fn adopt(&mut self) -> Result<()> {
+        if !self.ledger.adopt(self.id(), &self.owner, self.now())? {
+            return Err(Error::new(
+                Kind::Busy,
+                format!("execution {} is not on offer", self.id()),
+            )
+            .with_hint("another worker has it, or its dispatcher took it back"));
+        }
+        self.record(None)
+    }
+
+    fn record(&self, group: Option<u32>) -> Result<()> {
+        let number = |value: Option<u64>| value.and_then(|value| i64::try_from(value).ok());
+        let facts = ExecutionFacts {
+            execution_id: self.id().to_owned(),
+            mode: self.mode().to_owned(),
+            manager: self.seat.unit.as_ref().map(|_| manager_word().to_owned()),
+            unit: self.seat.unit.clone(),
+            mechanism: Some(self.seat.mechanism.word().to_owned()),
+            properties: Some(properties(&self.seat)),
+            boot_id: self.identity.boot_id.clone(),
+            pid1_start: number(self.identity.init_start),
+            worker_pid: Some(i64::from(self.owner.pid)),
+            worker_start: number(self.owner.start_ticks),
+            pgid: group.map(i64::from),
+            ..ExecutionFacts::default()
+        };
+        self.ledger.record_facts(&facts, self.now())
+    }
+
+    /// A dispatcher that is gone by now does not stop the run: the row is ours.
+    fn acknowledge(&self) {
+        let acknowledgement = Acknowledgement {
+            version: VERSION,
+            execution_id: self.id().to_owned(),
+            pid: self.owner.pid,
+            start_ticks: self.owner.start_ticks,
+            mode: self.mode().to_owned(),
+            mechanism: self.seat.mechanism,
+            unit: self.seat.unit.clone(),
+            unplaced_because: self.seat.because.clone(),
+        };
+        let line = serde_json::to_string(&acknowledgement).unwrap_or_default();
+        let mut stdout = std::io::stdout().lock();
+        let _nobody_may_be_listening = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    }
+
+    async fn work(&mut self) -> Result<Ending> {
+        let started = self.now();
+        let before = oom_kills();
+        let (ask, cancel) = watch::channel(false);
+        let Some(report) = self.run_job(ask, cancel).await? else {
+            return self.stopped();
+        };
+        fault::point("worker.ran");
+        let oom = oom_kills() > before && (report.signal == Some(9) || !report.ok);
+        self.end(report, started, oom).await
+    }
+
+    /// Runs the job while stamping progress; `None`: this process was told to stop.
+    async fn run_job(
+        &mut self,
+        ask: watch::Sender<bool>,
+        cancel: watch::Receiver<bool>,
+    ) -> Result<Option<Report>> {
+        let failed = |error| Error::io("failed to listen for signals", error);
+        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        let agent = self
+            .work
+            .agent
+            .as_ref()
+            .map(Settings::resolve)
+            .transpose()?;
+        let log = Log::begin(&self.home, self.id()).unwrap_or_else(|_| Log::none());
+        let environment = self.payload.environment.clone();
+        let (task, home) = (self.work.task.clone(), self.home.path().to_path_buf());
+        let (groups, mut new_groups) = tokio::sync::mpsc::unbounded_channel();
+        let mut started = move |group| {
+            let _we_are_still_here = groups.send(group);
+        };
+        let mut context = Context {
+            agent: agent.as_ref(),
+            environment: &environment,
+            home: &home,
+            cancel,
+            log,
+            started: &mut started,
+            guard: true,
+        };
+        let mut running = Box::pin(context.run(&task));
+        let mut beat = interval(PROGRESS);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut stopping = false;
+        loop {
+            tokio::select! {
+                report = &mut running => return Ok((!stopping || self.was_cancelled()).then_some(report)),
+                Some(group) = new_groups.recv() => self.record(Some(group))?,
+                _ = beat.tick() => self.show_progress().await,
+                _ = terminate.recv() => {
+                    stopping = true;
+                    let _the_run_listens = ask.send(true);
+                }
+            }
+        }
+    }
+
+    /// Progress that cannot be written now is written a minute later.
+    async fn show_progress(&self) {
+        let _a_minute_later = self.ledger.progress(self.id(), &self.owner, self.now());
+        if let Some(claim) = self.work.claim.clone() {
+            let (file, id, now) = (self.jobs(), self.work.task.job_id.clone(), self.now());
+            let zone = self.zone.clone();
+            let renew = move || {
+                file.update(now, |jobs| {
+                    let renewed = claim::renew(jobs, &id, &claim, now, &zone);
+                    Ok(if renewed {
+                        Change::Write(())
+                    } else {
+                        Change::Nothing(())
+                    })
+                })
+            };
+            let _a_minute_later = tokio::task::spawn_blocking(renew).await;
+        }
+    }
+
+    fn jobs(&self) -> JobsFile {
+        JobsFile::new(&self.home, self.zone.clone())
+    }
+
+    /// Somebody asked for the end of this very run, and said so in the ledger first.
+    fn was_cancelled(&self) -> bool {
+        self.cause()
+            .is_some_and(|cause| cause == Cause::Other(CANCELLED.to_owned()))
+    }
+
+    fn cause(&self) -> Option<Cause> {
+        let id = self.id().to_owned();
+        let facts = self
+            .ledger
+            .read(|connection| crate::ledger::rows::facts_of(connection, &id));
+        facts.ok().flatten().and_then(|facts| facts.cause)
+    }
+
+    /// Told to stop, and not by somebody who wanted this run to end. In a unit of our own whoever
+    /// learns why the unit was stopped writes the end; elsewhere a stop of the dispatcher's unit is why.
+    fn stopped(&mut self) -> Result<Ending> {
+        if self.seat.unit.is_none() {
+            let (cause, detail) = if self.payload.unplaced_mode == "degraded" {
+                (
+                    Cause::GatewayRestart,
+                    "its dispatcher was stopped, and took it along",
+                )
+            } else {
+                (Cause::Signal, "it was asked to stop by SIGTERM")
+            };
+            let now = self.now();
+            let owner = self.owner.clone();
+            let id = self.id().to_owned();
+            self.mark_job(&Run {
+                error: Some(detail),
+                ..self.run_of(false)
+            });
+            self.ledger
+                .finish_dead(&id, &owner, (&cause, detail), now)?;
+        }
+        Ok(Ending::Stopped)
+    }
+
+    fn run_of(&self, ok: bool) -> Run<'_> {
+        Run {
+            ok,
+            error: None,
+            delivery_error: None,
+            with_agent: self.work.task.work.needs_agent(),
+            manual: self.work.manual,
+            claim: self.work.claim.as_deref(),
+            monitor_digest: None,
+        }
+    }
+
+    /// Writes all that a run leaves behind. What cannot be written is said in the row, which goes last.
+    async fn end(&mut self, report: Report, started: Timestamp, oom: bool) -> Result<Ending> {
+        let error = self.error_of(&report, oom);
+        let mut troubles = Vec::new();
+        let document = self.save_document(&report, error.as_deref(), started, &mut troubles);
+        let delivered = self.deliver(&report, error.as_deref()).await;
+        let delivery_error = delivered.as_ref().err().map(ToString::to_string);
+        fault::point("worker.delivered");
+        let run = Run {
+            error: error.as_deref(),
+            delivery_error: delivery_error.as_deref(),
+            monitor_digest: report.monitor_digest.as_deref(),
+            ..self.run_of(report.ok)
+        };
+        if let Err(trouble) = self.try_mark_job(&run) {
+            troubles.push(trouble.to_string());
+        }
+        fault::point("worker.marked");
+        self.write_cause(&report, error.as_deref(), oom);
+        self.see_to_incident(error.as_deref(), document.as_deref());
+        let told: Vec<_> = error.into_iter().chain(troubles).collect();
+        let told = (!told.is_empty()).then(|| told.join("; "));
+        let delivery = delivered.map_or(FAILED, Delivered::word);
+        let end = End {
+            ok: report.ok,
+            error: told.as_deref(),
+            delivery: Some(delivery),
+        };
+        let (id, owner, now) = (self.id().to_owned(), self.owner.clone(), self.now());
+        self.ledger.finish(&id, &owner, end, now)?;
+        Ok(Ending::Ran(report.ok))
+    }
+
+    fn error_of(&self, report: &Report, oom: bool) -> Option<String> {
+        let error = report.error.as_deref()?;
+        let variables = self
+            .payload
+            .environment
+            .iter()
+            .map(|(n, v)| (n.as_str(), v.as_str()));
+        let error = redact(error, variables);
+        Some(match (oom, memory_max()) {
+            (true, Some(limit)) => format!("killed at its memory limit ({limit} bytes): {error}"),
+            (true, None) => format!("killed by the kernel for want of memory: {error}"),
+            _ => error,
+        })
+    }
+
+    fn save_document(
+        &self,
+        report: &Report,
+        error: Option<&str>,
+        started: Timestamp,
+        troubles: &mut Vec<String>,
+    ) -> Option<String> {
+        let now = self.now();
+        let document = Document {
+            job_id: &self.work.task.job_id,
+            name: &self.work.task.name,
+            execution_id: self.id(),
+            mode: self.mode(),
+            outcome: error.unwrap_or("ok"),
+            seconds: now.duration_since(started).as_secs(),
+            body: &report.body,
+        };
+        match document.save(&self.home, self.work.task.output_retention, now, &self.zone) {
+            Ok(path) => Some(path.to_string_lossy().into_owned()),
+            Err(error) => {
+                troubles.push(format!("its output was not kept: {error}"));
+                None
+            }
+        }
+    }
+
+    async fn deliver(&self, report: &Report, error: Option<&str>) -> Result<Delivered> {
+        let text = error.unwrap_or(&report.body);
+        let parcel = Parcel {
+            job: &self.work.task.name,
+            execution_id: self.id(),
+            ok: report.ok,
+            text,
+        };
+        let argv = &self.work.task.deliver_command;
+        if argv.is_empty() {
+            return Local.deliver(&parcel).await;
+        }
+        let environment: &BTreeMap<String, String> = &self.payload.environment;
+        Command {
+            argv,
+            environment,
+            guard: true,
+        }
+        .deliver(&parcel)
+        .await
+    }
+
+    fn try_mark_job(&self, run: &Run<'_>) -> Result<()> {
+        let id = &self.work.task.job_id;
+        let now = self.now();
+        self.jobs().update(now, |jobs| {
+            let Some(job) = find(jobs, id) else {
+                return Ok(Change::Nothing(()));
+            };
+            finish::mark(job, run, now, &self.zone);
+            Ok(Change::Write(()))
+        })
+    }
+
+    fn mark_job(&self, run: &Run<'_>) {
+        let _the_row_tells_it_all_the_same = self.try_mark_job(run);
+    }
+
+    fn write_cause(&self, report: &Report, error: Option<&str>, oom: bool) {
+        let cause = match (oom, report.time_limit, report.signal) {
+            (true, _, _) => Cause::Oom,
+            (_, true, _) => Cause::TimeLimit,
+            (_, _, Some(_)) => Cause::Signal,
+            _ => return,
+        };
+        let detail = error.unwrap_or_default();
+        let _the_row_says_it_too = self
+            .ledger
+            .record_cause(self.id(), &cause, detail, self.now());
+    }
+
+    fn see_to_incident(&self, error: Option<&str>, document: Option<&str>) {
+        let (job, now) = (&self.work.task.job_id, self.now());
+        let _told_by_the_row_as_well = match error {
+            Some(error) => self
+                .ledger
+                .record_failure(job, error, document, now)
+                .map(drop),
+            None => self.ledger.resolve_incidents(job, now).map(drop),
+        };
+    }
+}
+
+/// The word for a run that somebody asked to end.
+pub const CANCELLED: &str = "cancelled";
+
+/// A zone by its name; none is the host's.
+///
+/// # Errors
+/// When no zone has this name.
+pub fn zone_named(name: Option<&str>) -> Result<TimeZone> {
+    match name {
+        None => Ok(TimeZone::system()),
+        Some(name) => TimeZone::get(name).map_err(|error| {
+            Error::new(
+                Kind::Invalid,
+                format!("there is no time zone '{}'", name.escape_debug()),
+            )
+            .with_source(error)
+        }),
+    }
+}
+
+/// Root's units are PID 1's; anybody else's are his own manager's.
+fn manager_word() -> &'static str {
+    if rustix::process::geteuid().is_root() {
+        "system"
+    } else {
+        "user"
+    }
+}
+
+fn properties(seat: &Seat) -> String {
+    serde_json::json!({ "rejected": seat.dropped, "unplaced_because": seat.because }).to_string()
+}
+
+/// How often the kernel has killed in our cgroup for want of memory; 0 without a memory controller.
+fn oom_kills() -> u64 {
+    let Some(cgroup) = own_cgroup() else { return 0 };
+    let path = Path::new("/sys/fs/cgroup")
+        .join(cgroup.trim_start_matches('/'))
+        .join("memory.events");
+    let text = fs_err::read_to_string(path).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    line.and_then(|count| count.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// The limit of our cgroup, in bytes, where there is one.
+fn memory_max() -> Option<u64> {
+    let cgroup = own_cgroup()?;
+    let path = Path::new("/sys/fs/cgroup")
+        .join(cgroup.trim_start_matches('/'))
+        .join("memory.max");
+    fs_err::read_to_string(path).ok()?.trim().parse().ok()
+}
