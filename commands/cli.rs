@@ -103,6 +103,10 @@ pub(crate) enum Command {
     Help(Help),
     #[command(name = hermes::host::bus_probe::DOORS_COMMAND, hide = true)]
     Doors(crate::doors::Doors),
+    #[command(hide = true)]
+    Worker(crate::worker::Worker),
+    #[command(hide = true)]
+    Guard(crate::worker::Guard),
 }
 
 impl Command {
@@ -116,6 +120,8 @@ impl Command {
             Self::Man(man) => man.run(runtime),
             Self::Help(help) => help.run(runtime),
             Self::Doors(doors) => doors.run(runtime),
+            Self::Worker(worker) => worker.run(runtime),
+            Self::Guard(guard) => guard.run(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod doors;
 mod exit;
 mod explain;
 mod man;
+mod worker;
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;

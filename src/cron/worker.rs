@@ -94,9 +94,8 @@ struct Seat {
 /// When it cannot be placed where that is required, its payload cannot be read, its row is not on
 /// offer, or the ledger refuses.
 pub async fn run(orders: Orders, clock: Arc<dyn Clock>) -> Result<Ending> {
-    let seat = match take_seat(&orders).await? {
-        Some(seat) => seat,
-        None => return Ok(Ending::HandedOn),
+    let Some(seat) = take_seat(&orders).await? else {
+        return Ok(Ending::HandedOn);
     };
     fault::point("worker.placed");
     let payload = read_payload(&orders.execution_id).await?;
