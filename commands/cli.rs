@@ -9,6 +9,7 @@ use hermes::output::ColorChoice;
 use hermes::runtime::{Options, Runtime};
 
 use crate::completions::Completions;
+use crate::config::Config;
 use crate::cron::Cron;
 use crate::cron::doctor::Doctor;
 use crate::exit::{Exit, TABLE};
@@ -97,6 +98,7 @@ pub(crate) enum Command {
     Cron(Cron),
     /// Look for what keeps scheduled work from running: 'hermes cron doctor'
     Doctor(Box<Doctor>),
+    Config(Config),
     Explain(Explain),
     Completions(Completions),
     Man(Man),
@@ -115,6 +117,7 @@ impl Command {
         match self {
             Self::Cron(cron) => cron.run(runtime),
             Self::Doctor(doctor) => doctor.run(runtime),
+            Self::Config(config) => config.run(runtime),
             Self::Explain(explain) => explain.run(runtime),
             Self::Completions(completions) => completions.run(runtime),
             Self::Man(man) => man.run(runtime),

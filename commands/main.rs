@@ -2,6 +2,7 @@
 
 mod cli;
 mod completions;
+mod config;
 mod cron;
 mod doors;
 mod exit;

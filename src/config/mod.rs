@@ -25,6 +25,7 @@ pub mod layer;
 pub mod merge;
 pub mod node;
 pub mod problem;
+pub mod reference;
 pub mod scalar;
 pub mod settings;
 pub mod toml;
