@@ -34,10 +34,12 @@ complete -c hermes -n "__fish_hermes_needs_command" -s h -l help -d 'Print help 
 complete -c hermes -n "__fish_hermes_needs_command" -s V -l version -d 'Print version'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "cron" -d 'Manage scheduled jobs, and find out why one does not fire'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "doctor" -d 'Look for what keeps scheduled work from running: \'hermes cron doctor\''
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "config" -d 'Show the configuration, check it, or name its files'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "explain" -d 'Explain a code of the doctor: why it happens, what it does, how to mend it'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "man" -d 'Print the manual page, or write all pages into a directory'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "help" -d 'Print help of a command, or the table of exit codes'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "__doors" -d 'Dial the doors that a request on stdin names, and print what they said'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
@@ -96,6 +98,42 @@ complete -c hermes -n "__fish_hermes_using_subcommand doctor" -s q -l quiet -d '
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -s v -l verbose -d 'Print every check with its duration, and all evidence'
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and not __fish_seen_subcommand_from show check path" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand config; and not __fish_seen_subcommand_from show check path" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand config; and not __fish_seen_subcommand_from show check path" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand config; and not __fish_seen_subcommand_from show check path" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and not __fish_seen_subcommand_from show check path" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and not __fish_seen_subcommand_from show check path" -f -a "show" -d 'Show each setting, its value, and where that comes from'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and not __fish_seen_subcommand_from show check path" -f -a "check" -d 'Check the files of the configuration and the variables that set something'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and not __fish_seen_subcommand_from show check path" -f -a "path" -d 'Print where the files of the configuration are looked for'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from show" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from show" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from show" -l set -d 'Only what somebody set'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from show" -l markdown -d 'Print the page of the documentation about all settings'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from show" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from check" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from check" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from check" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from check" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from check" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from path" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from path" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from path" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from path" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from path" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand config; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand explain" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand explain" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
@@ -126,3 +164,10 @@ always\t'Always'
 never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand help" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand __doors" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand __doors" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand __doors" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand __doors" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand __doors" -s h -l help -d 'Print help (see more with \'--help\')'
