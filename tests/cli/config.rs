@@ -6,8 +6,8 @@ use crate::common::Sandbox;
 
 fn with_files(yaml: &str, toml: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.write(".hermes/config.yaml", yaml);
-    sandbox.write(".hermes/config.toml", toml);
+    sandbox.write("config.yaml", yaml);
+    sandbox.write("config.toml", toml);
     sandbox
 }
 
