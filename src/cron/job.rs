@@ -120,12 +120,16 @@ job! {
     last_error,
     /// What went wrong with the delivery.
     last_delivery_error,
+    /// Whether it is unknown that the message arrived.
+    last_delivery_unverified,
     /// The last failure, which a success does not clear.
     last_failure,
     /// Failures of the agent in a row.
     failure_streak,
     /// Where the result goes.
     deliver,
+    /// The chat it was made in.
+    origin,
     /// Which tools the agent has; an empty list is none at all.
     enabled_toolsets,
     /// Where it runs.

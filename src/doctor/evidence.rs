@@ -1,9 +1,10 @@
 //! All that the checks read: the facts of the host, the decision about dispatch, and what each home
 //! holds. Gathered once; judged afterwards.
 
-pub mod gateway;
 pub mod home;
+pub mod jobs;
 pub mod read;
+pub mod stores;
 
 use jiff::Timestamp;
 
@@ -29,6 +30,8 @@ pub struct Evidence {
     pub max_parallel: Option<u32>,
     /// The homes that are judged, the root's own first.
     pub homes: Vec<HomeEvidence>,
+    /// How many jobs the home of the dispatcher holds, where that is none of these.
+    pub elsewhere: Read<usize>,
 }
 
 impl Evidence {
@@ -45,6 +48,7 @@ impl Evidence {
             guesses,
             max_parallel: None,
             homes: Vec::new(),
+            elsewhere: Read::Absent,
         }
     }
 

@@ -3,18 +3,21 @@
 
 mod disk;
 mod files;
-mod gateway;
+mod jobs;
 mod markers;
+mod needs;
 mod output;
+mod owners;
 mod stop;
-
-use std::path::PathBuf;
+mod stores;
+mod workers;
 
 use jiff::Timestamp;
 
-use super::evidence::HomeEvidence;
+use super::evidence::{HomeEvidence, Read};
 use crate::home::Home;
 use crate::host::Facts;
+use crate::host::locks::LockTable;
 
 /// What gathering needs to know beforehand.
 #[derive(Clone, Copy, Debug)]
@@ -28,34 +31,43 @@ pub struct Scope<'a> {
 /// Looks at each home.
 #[must_use]
 pub fn homes(homes: &[Home], scope: Scope<'_>) -> Vec<HomeEvidence> {
-    homes.iter().map(|home| gather(home, scope)).collect()
+    let locks = LockTable::read();
+    let look = |home| gather(home, scope, &locks);
+    homes.iter().map(look).collect()
 }
 
-fn gather(home: &Home, scope: Scope<'_>) -> HomeEvidence {
+/// How many jobs the home of the dispatcher holds, where that is none of these.
+#[must_use]
+pub fn elsewhere(homes: &[Home], facts: &Facts) -> Read<usize> {
+    match facts.dispatcher.home.known() {
+        Some(path) if !homes.iter().any(|home| home.path() == path) => {
+            jobs::look(&Home::at(path).jobs_file()).map(|store| store.jobs.len())
+        }
+        _ => Read::Absent,
+    }
+}
+
+fn gather(home: &Home, scope: Scope<'_>, locks: &LockTable) -> HomeEvidence {
     let mut evidence = HomeEvidence::empty(home.clone());
     evidence.files = files::look(home);
     if !evidence.exists() {
         return evidence;
     }
-    evidence.disk = disk::look(&[&home.cron(), home.path()]);
-    evidence.ticker = markers::look(&home.cron());
-    evidence.gateway = gateway::look(home, registry(scope.facts).as_deref());
+    let cron = home.cron();
+    evidence.disk = disk::look(&[&cron, home.path()]);
+    evidence.jobs = jobs::look(&home.jobs_file());
+    evidence.backups = jobs::backups(&cron);
+    evidence.databases = stores::look(home);
+    evidence.hostname = owners::hostname();
+    evidence.tick_lock = locks.holder(&cron.join(".tick.lock"));
+    evidence.jobs_lock = locks.holder(&cron.join(".jobs.lock"));
+    evidence.workers = workers::look(&cron.join("external-workers"));
+    evidence.ticker = markers::look(&cron);
     evidence.stop = stop::look(home, scope.now);
-    evidence.output = output::look(&home.join("cron/output"));
-    evidence
-}
-
-/// Where the account's registry of running programs is, by the environment of the dispatcher.
-fn registry(facts: &Facts) -> Option<PathBuf> {
-    let environ = facts.dispatcher.environ.known();
-    let variable = |name| environ.and_then(|environ| environ.get(name));
-    if let Some(directory) = variable("HERMES_GATEWAY_LOCK_DIR") {
-        return Some(directory.into());
+    evidence.output = output::look(&cron.join("output"));
+    if let Read::Got(store) = &evidence.jobs {
+        evidence.needs = needs::look(home, store, scope.facts);
     }
-    let state = variable("XDG_STATE_HOME").map(PathBuf::from);
-    let base = state.filter(|path| path.is_absolute()).or_else(|| {
-        let home = facts.account.home.as_ref()?;
-        Some(home.join(".local/state"))
-    });
-    base.map(|base| base.join("hermes/gateway-locks"))
+    evidence.owners = owners::look(&evidence, &scope.facts.machine);
+    evidence
 }

@@ -26,6 +26,7 @@ pub mod moment;
 pub mod plan;
 pub mod reaper;
 pub mod refusal;
+pub mod rows;
 pub mod schedule;
 pub mod session;
 mod step;

@@ -5,9 +5,14 @@
 
 mod descriptors;
 mod host;
+mod jobs;
+mod ledger;
 mod runtime_dir;
+mod scheduler;
 mod service;
 mod session_bus;
+mod sessions;
+mod stores;
 mod unit;
 
 use super::finding::Severity;
@@ -49,7 +54,12 @@ const GROUPS: &[&[Entry]] = &[
     service::PROCESS,
     unit::ENTRIES,
     service::POLICY,
+    scheduler::ENTRIES,
     descriptors::ENTRIES,
+    jobs::ENTRIES,
+    ledger::ENTRIES,
+    sessions::ENTRIES,
+    stores::ENTRIES,
 ];
 
 /// All entries, in the order of their codes.

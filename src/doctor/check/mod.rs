@@ -2,16 +2,24 @@
 //! find out, and whether it applied at all. Every check that ran is listed, also the ones that passed.
 
 mod descriptors;
+mod homes;
 mod host;
 mod impact;
+mod jobs;
+mod ledger;
 mod linger;
+mod loops;
 mod memory;
 mod mend;
 mod policy;
+mod redact;
 mod restarts;
 mod runtime_dir;
+mod scheduler;
 mod service;
 mod session_bus;
+mod sessions;
+mod stores;
 mod time;
 mod unit;
 
@@ -183,7 +191,22 @@ const CHECKS: &[&[Check]] = &[
     service::CHECKS,
     unit::CHECKS,
     policy::CHECKS,
+    stores::content::CHECKS,
+    stores::CHECKS,
+    scheduler::quiet::CHECKS,
+    scheduler::CHECKS,
+    scheduler::hosts::CHECKS,
     descriptors::CHECKS,
+    jobs::records::CHECKS,
+    jobs::due::CHECKS,
+    jobs::needs::CHECKS,
+    jobs::last::CHECKS,
+    jobs::claims::CHECKS,
+    ledger::open::CHECKS,
+    ledger::history::CHECKS,
+    ledger::missing::CHECKS,
+    loops::CHECKS,
+    sessions::CHECKS,
 ];
 
 /// All checks, in the order of the report.

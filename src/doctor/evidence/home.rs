@@ -5,9 +5,12 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::gateway::GatewayFiles;
+use super::jobs::{Backup, JobStore};
 use super::read::{Read, Stat};
+use super::stores::{Databases, Owners};
+use crate::cron::next::Zones;
 use crate::home::Home;
+use crate::host::locks::{Holder, SqliteLock};
 
 /// What one home holds.
 #[derive(Clone, Debug)]
@@ -18,10 +21,34 @@ pub struct HomeEvidence {
     pub files: BTreeMap<&'static str, Read<Stat>>,
     /// The file system under `cron/`, or under the home where that is not there.
     pub disk: Read<Disk>,
+    /// The databases.
+    pub databases: Databases,
+    /// What was observed of the processes that the records of this home name.
+    pub owners: Owners,
+    /// The name of this host, as claims have it.
+    pub hostname: String,
+    /// What the armed jobs need of the host.
+    pub needs: FoundNeeds,
+    /// The zones that schedules and stamps are read in.
+    pub zone: ZoneSeen,
+    /// `cron.catch_up_missed`: whether what was missed is run once, late.
+    pub catch_up_missed: bool,
+    /// How many sessions may be live; `None`: any number.
+    pub session_cap: Option<usize>,
+    /// Locks on databases that keep others from writing, seen twice.
+    pub held_databases: Vec<(&'static str, SqliteLock)>,
+    /// Who holds `cron/.tick.lock`.
+    pub tick_lock: Holder,
+    /// Who holds `cron/.jobs.lock`.
+    pub jobs_lock: Holder,
+    /// What workers left behind in `cron/external-workers`.
+    pub workers: Vec<WorkerFiles>,
     /// What the ticker left behind.
     pub ticker: Ticker,
-    /// What a gateway or serve left behind.
-    pub gateway: GatewayFiles,
+    /// The job store.
+    pub jobs: Read<JobStore>,
+    /// Copies of the job store beside it, the newest first.
+    pub backups: Vec<Backup>,
     /// The emergency stop that is in force, of this home or of its root.
     pub stop: Read<Stop>,
     /// What the jobs have written.
@@ -36,8 +63,20 @@ impl HomeEvidence {
             home,
             files: BTreeMap::new(),
             disk: Read::Absent,
+            databases: Databases::default(),
+            owners: Owners::default(),
+            hostname: String::new(),
+            needs: FoundNeeds::default(),
+            zone: ZoneSeen::default(),
+            catch_up_missed: true,
+            session_cap: None,
+            held_databases: Vec::new(),
+            tick_lock: Holder::Absent,
+            jobs_lock: Holder::Absent,
+            workers: Vec::new(),
             ticker: Ticker::default(),
-            gateway: GatewayFiles::default(),
+            jobs: Read::Absent,
+            backups: Vec::new(),
             stop: Read::Absent,
             output: Read::Absent,
         }
@@ -153,4 +192,87 @@ pub struct Output {
     pub fullest: Option<(String, usize)>,
     /// Counting stopped here: there are more.
     pub stopped: bool,
+}
+
+/// The zones that schedules and stamps are read in, and where they come from.
+#[derive(Clone, Debug)]
+pub struct ZoneSeen {
+    /// The zones.
+    pub zones: Zones,
+    /// The name of the configured one.
+    pub name: String,
+    /// What chose it, in words: `timezone in config.yaml`.
+    pub source: String,
+    /// A name that was asked for and that nothing knows; the host's zone is used instead.
+    pub unknown: Option<String>,
+}
+
+impl Default for ZoneSeen {
+    fn default() -> Self {
+        Self {
+            zones: Zones::of(jiff::tz::TimeZone::UTC),
+            name: "UTC".to_owned(),
+            source: "nothing chose one".to_owned(),
+            unknown: None,
+        }
+    }
+}
+
+/// What armed jobs need of the host, looked up once for each name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundNeeds {
+    /// Scripts, by the name that jobs give them.
+    pub scripts: BTreeMap<String, ScriptSeen>,
+    /// Working directories.
+    pub workdirs: BTreeMap<String, PlaceSeen>,
+    /// Programs by bare name, looked up on the `PATH` of the dispatcher; absent where that is not
+    /// known.
+    pub programs: BTreeMap<String, Option<PathBuf>>,
+    /// That `PATH`.
+    pub search_path: Option<String>,
+}
+
+/// What lies where a job's script should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptSeen {
+    /// The whole path.
+    pub path: PathBuf,
+    /// What is there.
+    pub place: PlaceSeen,
+    /// The program in its first line, where that is a bare name: `python3`.
+    pub interpreter: Option<String>,
+}
+
+/// What a bounded look at a path said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlaceSeen {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// It is there, outside of the directory in which it must be.
+    Outside(PathBuf),
+    /// Nothing is there.
+    Missing,
+    /// The file system did not answer in time.
+    Hangs,
+    /// It cannot be looked at.
+    Failed(String),
+}
+
+/// The files of one worker in `cron/external-workers`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerFiles {
+    /// The execution.
+    pub execution: String,
+    /// The newest change of its files.
+    pub modified: Option<Timestamp>,
+    /// Its payload was never picked up.
+    pub payload: bool,
+    /// The home that the payload names.
+    pub home: Option<PathBuf>,
+    /// The pid in its acknowledgement.
+    pub pid: Option<u32>,
+    /// The last line of what it said on its way out.
+    pub last_words: Option<String>,
 }

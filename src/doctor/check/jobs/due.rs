@@ -1,0 +1,343 @@
+//! When jobs fire next, and whether they can: overdue, never, at the wrong time.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+
+use super::{Schedules, about, bounded_by_code};
+use crate::cron::lateness::ONCE_GRACE_SECONDS;
+use crate::cron::next;
+use crate::cron::schedule::Schedule;
+use crate::cron::stamp::Stamp;
+use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::scheduler::serving;
+use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::evidence::jobs::Job;
+use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
+use crate::output::human;
+
+/// The check of next runs.
+pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
+    id: "jobs-due",
+    group: Group::Jobs,
+    title: "every armed job has a next run, on its schedule and not long past",
+    codes: &["HM501", "HM502", "HM503", "HM504", "HM505", "HM515"],
+    run: due,
+}];
+
+/// How late a next run may be, in seconds: the doctor's grace of Hermes Agent.
+const OVERDUE: i64 = 15 * 60;
+/// What keeps every job from running, nearest first.
+const CAUSES: [&str; 10] = [
+    "HM415", "HM402", "HM403", "HM404", "HM405", "HM407", "HM406", "HM805", "HM806", "HM408",
+];
+
+fn due(evidence: &Evidence) -> Outcome {
+    let mut outcome = each(evidence, |home, outcome| {
+        let Some(store) = home.jobs.got() else {
+            return;
+        };
+        let mut schedules = Schedules::default();
+        let mut found = Vec::new();
+        let mut waiting = 0;
+        for job in store.armed() {
+            let Ok(schedule) = schedules.of(job) else {
+                continue;
+            };
+            let look = Look {
+                evidence,
+                home,
+                job,
+                schedule,
+            };
+            found.extend(look.judge(&mut waiting));
+        }
+        bounded_by_code(outcome, home, found);
+        catch_up(evidence, home, waiting, outcome);
+    });
+    if outcome.findings.is_empty() && outcome.not_applicable.is_none() {
+        let armed: usize = evidence
+            .homes
+            .iter()
+            .filter_map(|home| home.jobs.got())
+            .map(|store| store.armed().count())
+            .sum();
+        outcome.note = Some(human::count(armed, "armed job", "armed jobs"));
+    }
+    outcome
+}
+
+/// One job, and what it is judged by.
+struct Look<'a> {
+    evidence: &'a Evidence,
+    home: &'a HomeEvidence,
+    job: &'a Job,
+    schedule: &'a Schedule,
+}
+
+impl Look<'_> {
+    fn judge(&self, waiting: &mut usize) -> Option<Finding> {
+        if let Schedule::Once { at, .. } = self.schedule {
+            return self.once(at);
+        }
+        let zones = &self.home.zone.zones;
+        let Some(text) = self
+            .job
+            .stamps
+            .next_run
+            .as_deref()
+            .filter(|text| !text.is_empty())
+        else {
+            return Some(self.never("it has no next run"));
+        };
+        let stamp = Stamp::parse(text);
+        let Some(instant) = stamp.and_then(|stamp| stamp.instant(&zones.system)) else {
+            return Some(self.never(&format!("its next run is '{text}', which is no time")));
+        };
+        let late = self.evidence.now.duration_since(instant).as_secs();
+        if late > OVERDUE {
+            *waiting += 1;
+            return Some(self.overdue(late));
+        }
+        if self.is_off_on_purpose(text) {
+            return None;
+        }
+        self.off_schedule(&stamp?, instant)
+    }
+
+    /// A time that is not the schedule's, and is meant: by hand, by a quota, by a retry.
+    fn is_off_on_purpose(&self, text: &str) -> bool {
+        let stamps = &self.job.stamps;
+        let same = |other: &Option<String>| other.as_deref() == Some(text);
+        self.job.is_manual_next() || same(&stamps.quota_hold) || same(&stamps.retry)
+    }
+
+    fn next_run(&self) -> Observation {
+        let next = self.job.stamps.next_run.as_deref().unwrap_or("null");
+        Observation::new("field", format!("{} next_run_at", self.job.id), next)
+    }
+
+    fn never(&self, why: &str) -> Finding {
+        let finding = about(
+            "HM502",
+            self.job,
+            format!("{} will never fire: {why}", quoted(self.job)),
+        );
+        let finding = finding.seen(self.next_run()).because_of("HM402");
+        self.rearmed(finding)
+    }
+
+    /// Pausing and resuming computes a next run anew, in both programs.
+    fn rearmed(&self, finding: Finding) -> Finding {
+        let home = self.home;
+        finding.remedy(
+            Remedy::user(
+                homes::ours(home, ["cron", "resume", &self.job.id]),
+                "computes its next run anew",
+            )
+            .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs"])),
+        )
+    }
+
+    fn overdue(&self, late: i64) -> Finding {
+        let mut finding = about(
+            "HM501",
+            self.job,
+            format!(
+                "{} is OVERDUE by {}",
+                quoted(self.job),
+                human::duration(late)
+            ),
+        )
+        .seen(self.next_run());
+        if let Some(beat) = self.home.ticker.heartbeat.got() {
+            finding = finding.seen(Observation::new(
+                "read",
+                self.home.path("cron/ticker_heartbeat"),
+                format!("last tick {}", human::relative(beat.at, self.evidence.now)),
+            ));
+        }
+        for cause in CAUSES {
+            finding = finding.because_of(cause);
+        }
+        finding.remedy(
+            Remedy::user(
+                homes::ours(self.home, ["cron", "run", &self.job.id]),
+                "runs it once, now",
+            )
+            .verify(homes::ours(self.home, ["cron", "doctor", "--only", "jobs"])),
+        )
+    }
+
+    fn off_schedule(&self, stamp: &Stamp, instant: Timestamp) -> Option<Finding> {
+        let zone = &self.home.zone.zones.configured;
+        match self.schedule {
+            Schedule::Interval { minutes } => {
+                let ahead = instant.duration_since(self.evidence.now).as_secs();
+                let most = minutes.saturating_mul(60).saturating_add(OVERDUE);
+                (ahead > most).then(|| {
+                    self.off(&format!(
+                        "it runs every {}, and its next run is {} ahead",
+                        human::duration(minutes.saturating_mul(60)),
+                        human::duration(ahead)
+                    ))
+                })
+            }
+            Schedule::Cron { expr, .. } => {
+                let stored = stamp.offset();
+                let right = zone.to_offset(instant);
+                if stored.is_some_and(|stored| stored != right) && !in_gap(stamp, zone) {
+                    return Some(self.wrong_offset(stamp, instant));
+                }
+                (!next::on_lattice(self.schedule, instant, zone)).then(|| {
+                    let wall = zone.to_datetime(instant);
+                    self.off(&format!(
+                        "'{expr}' does not fire at {wall} {}",
+                        self.home.zone.name
+                    ))
+                })
+            }
+            Schedule::Once { .. } => None,
+        }
+    }
+
+    fn off(&self, why: &str) -> Finding {
+        let finding = about(
+            "HM503",
+            self.job,
+            format!(
+                "{} has a next run that is not on its schedule: {why}",
+                quoted(self.job)
+            ),
+        );
+        self.rearmed(finding.seen(self.next_run()))
+    }
+
+    fn wrong_offset(&self, stamp: &Stamp, instant: Timestamp) -> Finding {
+        let zone = &self.home.zone;
+        let here = zone.zones.configured.to_datetime(instant);
+        let finding = about(
+            "HM504",
+            self.job,
+            format!(
+                "{} would fire at {here} {}, though {} is what was stored",
+                quoted(self.job),
+                zone.name,
+                stamp.wall()
+            ),
+        )
+        .seen(self.next_run())
+        .seen(Observation::new("zone", &zone.source, &zone.name))
+        .because_of("HM414")
+        .because_of("HM903");
+        self.rearmed(finding)
+    }
+
+    fn once(&self, at: &Stamp) -> Option<Finding> {
+        let zones = &self.home.zone.zones;
+        let run_at = at.instant(&zones.system)?;
+        let late = self.evidence.now.duration_since(run_at).as_secs();
+        let claims = &self.job.claims;
+        if self.job.stamps.last_run.is_some() || claims.fire.is_some() || claims.run.is_some() {
+            return None;
+        }
+        if late > ONCE_GRACE_SECONDS {
+            return Some(self.missed(at, late));
+        }
+        let next = self.job.stamps.next_run.as_deref();
+        let stored = next.and_then(|text| zones.instant(text));
+        if self.job.is_manual_next() || stored == Some(run_at) {
+            return None;
+        }
+        Some(match next {
+            None => self.never("it has no next run, though its time is still to come"),
+            Some(next) => self.off(&format!("it is for {at}, and would fire at {next}")),
+        })
+    }
+
+    fn missed(&self, at: &Stamp, late: i64) -> Finding {
+        let mut finding = about(
+            "HM505",
+            self.job,
+            format!(
+                "{} was to run once, {} ago, and never did",
+                quoted(self.job),
+                human::duration(late)
+            ),
+        )
+        .seen(Observation::new(
+            "field",
+            format!("{} run_at", self.job.id),
+            at.to_string(),
+        ))
+        .seen(self.next_run());
+        for cause in CAUSES {
+            finding = finding.because_of(cause);
+        }
+        let home = self.home;
+        finding
+            .remedy(
+                Remedy::user(
+                    homes::ours(home, ["cron", "run", &self.job.id]),
+                    "runs it now, late",
+                )
+                .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs"])),
+            )
+            .remedy(
+                Remedy::user(
+                    homes::ours(home, ["cron", "remove", &self.job.id]),
+                    "removes it, if it is too late",
+                )
+                .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs"])),
+            )
+    }
+}
+
+/// What a person calls a job, quoted.
+fn quoted(job: &Job) -> String {
+    super::quoted(job)
+}
+
+/// A wall clock that its zone skips: it is stored with the offset before the change, on purpose.
+fn in_gap(stamp: &Stamp, zone: &TimeZone) -> bool {
+    let offset = zone.to_ambiguous_timestamp(stamp.wall()).offset();
+    matches!(offset, AmbiguousOffset::Gap { .. })
+}
+
+/// From so many on they are worth a warning before the scheduler is started.
+const MANY: usize = 10;
+
+/// What a scheduler would start at once, if one were started.
+fn catch_up(evidence: &Evidence, home: &HomeEvidence, waiting: usize, outcome: &mut Outcome) {
+    if waiting == 0 || serving::is_ticked(evidence, home) {
+        return;
+    }
+    let once = home.catch_up_missed;
+    let what = if once {
+        "would be run once each, at once, by the next scheduler"
+    } else {
+        "would be skipped by the next scheduler, because cron.catch_up_missed is false"
+    };
+    let jobs = human::count(waiting, "overdue job", "overdue jobs");
+    let many = once && waiting >= MANY;
+    outcome.find(
+        Finding::new("HM515", homes::subject(home), format!("{jobs} {what}"))
+            .severity(if many {
+                Severity::Warning
+            } else {
+                Severity::Info
+            })
+            .because_of("HM402")
+            .seen(Observation::new(
+                "count",
+                home.path("cron/jobs.json"),
+                jobs.clone(),
+            )),
+    );
+}
+
+/// The stored schedules of a home, each understood once.
+pub(in crate::doctor::check) type Cache<'a> =
+    HashMap<&'a crate::doctor::evidence::jobs::StoredSchedule, Result<Schedule, String>>;

@@ -1,0 +1,198 @@
+//! What jobs need of the host and of their dispatcher: scripts, directories, programs, abilities.
+
+use super::{about, bounded_by_code, quoted};
+use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::scheduler;
+use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::evidence::home::{PlaceSeen, ScriptSeen};
+use crate::doctor::evidence::jobs::Job;
+use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::finding::{Finding, Observation, Remedy};
+use crate::host::facts::{Program, Viewpoint};
+
+/// The check of needs.
+pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
+    id: "jobs-needs",
+    group: Group::Jobs,
+    title: "what armed jobs need is there",
+    codes: &["HM509", "HM510", "HM517", "HM519"],
+    run: needs,
+}];
+
+fn needs(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| {
+        let Some(store) = home.jobs.got() else {
+            return;
+        };
+        let mut found = Vec::new();
+        for job in store.armed() {
+            found.extend(script(home, job));
+            found.extend(workdir(home, job));
+            found.extend(program(evidence, home, job));
+            found.extend(ability(evidence, home, job));
+        }
+        bounded_by_code(outcome, home, found);
+    })
+}
+
+fn verify(home: &HomeEvidence) -> Vec<String> {
+    homes::ours(home, ["cron", "doctor", "--only", "jobs-needs"])
+}
+
+fn script(home: &HomeEvidence, job: &Job) -> Option<Finding> {
+    let needs = &job.needs;
+    if needs.no_agent && needs.script.is_none() {
+        let finding = about(
+            "HM509",
+            job,
+            format!("{} is a script alone, and names no script", quoted(job)),
+        );
+        let seen = Observation::new("field", format!("{} script", job.id), "null");
+        return Some(
+            finding.seen(seen).remedy(
+                Remedy::user(
+                    homes::ours(home, ["cron", "edit", &job.id, "--script", "NAME"]),
+                    "names the script; put the file into scripts/ first",
+                )
+                .verify(verify(home)),
+            ),
+        );
+    }
+    let named = [&needs.script, &needs.monitor_script].into_iter().flatten();
+    named
+        .filter_map(|name| Some((name, home.needs.scripts.get(name)?)))
+        .find_map(|(name, seen)| bad_script(home, job, (name, seen)))
+}
+
+fn bad_script(
+    home: &HomeEvidence,
+    job: &Job,
+    (name, seen): (&str, &ScriptSeen),
+) -> Option<Finding> {
+    let why = match &seen.place {
+        PlaceSeen::File => return None,
+        PlaceSeen::Missing => "is missing".to_owned(),
+        PlaceSeen::Directory => "is a directory".to_owned(),
+        PlaceSeen::Outside(real) => {
+            format!("lies outside of scripts/, at {}", real.display())
+        }
+        PlaceSeen::Hangs => "is on a file system that does not answer".to_owned(),
+        PlaceSeen::Failed(why) => format!("cannot be looked at: {why}"),
+    };
+    let path = seen.path.display().to_string();
+    let finding = about(
+        "HM509",
+        job,
+        format!("the script '{name}' of {} {why}", quoted(job)),
+    )
+    .seen(Observation::new("stat", &path, why))
+    .because_of("HM805");
+    let scripts = home.path("scripts");
+    Some(
+        finding.remedy(
+            Remedy::user(
+                ["cp", name, &scripts],
+                "puts the script where it is looked for; run it where the script is",
+            )
+            .verify(["test", "-f", &path]),
+        ),
+    )
+}
+
+fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
+    let path = job.needs.workdir.as_ref()?;
+    let why = match home.needs.workdirs.get(path)? {
+        PlaceSeen::Directory | PlaceSeen::Outside(_) => return None,
+        PlaceSeen::Missing => "is gone".to_owned(),
+        PlaceSeen::File => "is not a directory".to_owned(),
+        PlaceSeen::Hangs => "does not answer within 2 s".to_owned(),
+        PlaceSeen::Failed(why) => format!("cannot be looked at: {why}"),
+    };
+    let finding = about(
+        "HM510",
+        job,
+        format!("the working directory of {} {why}", quoted(job)),
+    )
+    .seen(Observation::new("stat", path, why));
+    Some(
+        finding.remedy(
+            Remedy::user(
+                homes::ours(home, ["cron", "edit", &job.id, "--workdir", "DIR"]),
+                "names another directory",
+            )
+            .verify(verify(home)),
+        ),
+    )
+}
+
+/// Programs that a job names without a path, and that its dispatcher's `PATH` has not.
+fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding> {
+    let needs = &job.needs;
+    let scripts = [&needs.script, &needs.monitor_script].into_iter().flatten();
+    let of_scripts = scripts.filter_map(|name| home.needs.scripts.get(name)?.interpreter.as_ref());
+    let name = of_scripts
+        .chain(&needs.interpreter)
+        .find(|name| matches!(home.needs.programs.get(*name), Some(None)))?;
+    let path = home.needs.search_path.clone().unwrap_or_default();
+    let source = &evidence.facts.dispatcher.environ_source;
+    let finding = about(
+        "HM517",
+        job,
+        format!(
+            "{} needs '{name}', which is not on the service's PATH",
+            quoted(job)
+        ),
+    )
+    .seen(Observation::new("environ", source, format!("PATH={path}")));
+    Some(
+        finding.remedy(
+            Remedy::user(
+                ["command", "-v", name],
+                "says where this shell has it; add that directory to PATH in the unit",
+            )
+            .verify(verify(home)),
+        ),
+    )
+}
+
+/// What our dispatcher does not do. It refuses such a job with the reason and never runs half of it.
+fn ability(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding> {
+    let dispatcher = &evidence.facts.dispatcher;
+    if dispatcher.program != Program::Ours || dispatcher.viewpoint == Viewpoint::Shell {
+        return None;
+    }
+    let needs = &job.needs;
+    let deliver = needs.deliver.as_deref().unwrap_or("local");
+    let mut wants = Vec::new();
+    if !needs.no_agent {
+        wants.extend(needs.skills.then(|| "skills".to_owned()));
+        wants.extend(needs.toolsets.then(|| "toolsets of its own".to_owned()));
+    }
+    if deliver != "local" {
+        wants.push(format!("delivery to {deliver}"));
+    }
+    if wants.is_empty() {
+        return None;
+    }
+    let wants = wants.join(" and ");
+    let program = scheduler::program(evidence);
+    let finding = about(
+        "HM519",
+        job,
+        format!("{} needs {wants}, which {program} does not do", quoted(job)),
+    )
+    .seen(Observation::new(
+        "field",
+        format!("{} deliver", job.id),
+        deliver,
+    ));
+    Some(
+        finding.remedy(
+            Remedy::user(
+                homes::ours(home, ["cron", "edit", &job.id, "--deliver", "local"]),
+                "keeps its output in files; skills and toolsets must be taken off too",
+            )
+            .verify(verify(home)),
+        ),
+    )
+}

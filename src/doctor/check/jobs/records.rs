@@ -1,0 +1,206 @@
+//! Whether the records of jobs are sound: a schedule that can fire, an id, fields of the right kind.
+
+use std::collections::HashSet;
+
+use super::{Schedules, about, bounded_by_code, quoted};
+use crate::cron::next;
+use crate::cron::schedule::Schedule;
+use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::evidence::jobs::{Job, JobStore};
+use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::finding::{Finding, Observation, Remedy};
+use crate::output::human;
+
+/// The check of records.
+pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
+    id: "jobs-records",
+    group: Group::Jobs,
+    title: "the records of jobs are sound",
+    codes: &["HM506", "HM507", "HM508"],
+    run: records,
+}];
+
+fn records(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| {
+        let Some(store) = home.jobs.got() else {
+            return;
+        };
+        let mut schedules = Schedules::default();
+        let mut ids = HashSet::new();
+        let mut found = Vec::new();
+        for job in &store.jobs {
+            let again = !ids.insert(job.id.as_str());
+            found.extend(malformed(home, job, again));
+            found.extend(ended_itself(home, job));
+            if job.enabled && !job.is_paused() && job.state != "completed" {
+                found.extend(unusable(evidence, home, job, &mut schedules));
+            }
+        }
+        found.extend(dropped(home, store));
+        bounded_by_code(outcome, home, found);
+    })
+}
+
+fn field(job: &Job, name: &str, observed: impl Into<String>) -> Observation {
+    Observation::new("field", format!("{} {name}", job.id), observed)
+}
+
+fn verify(home: &HomeEvidence) -> Vec<String> {
+    homes::ours(home, ["cron", "doctor", "--only", "jobs-records"])
+}
+
+/// An id that every program can use as a name of files.
+fn is_good_id(id: &str) -> bool {
+    !(id.is_empty() || id == "." || id == ".." || id.contains(['/', '\\', '\0']))
+}
+
+fn malformed(home: &HomeEvidence, job: &Job, again: bool) -> Option<Finding> {
+    let why = if job.id.is_empty() {
+        "it has no id".to_owned()
+    } else if again {
+        "another job has the same id".to_owned()
+    } else if !is_good_id(&job.id) {
+        "its id cannot be the name of a file".to_owned()
+    } else {
+        let fields: Vec<_> = job
+            .ill_typed
+            .iter()
+            .map(|(name, kind)| format!("{name} is a {kind}"))
+            .collect();
+        if fields.is_empty() {
+            return None;
+        }
+        fields.join(", ")
+    };
+    let mut finding = about("HM508", job, format!("{} is damaged: {why}", quoted(job)));
+    for (name, kind) in &job.ill_typed {
+        finding = finding.seen(field(job, name, *kind));
+    }
+    if finding.evidence.is_empty() {
+        finding = finding.seen(field(job, "id", job.id.clone()));
+    }
+    Some(remove(home, job, finding))
+}
+
+fn remove(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
+    if job.id.is_empty() {
+        return finding;
+    }
+    finding.remedy(
+        Remedy::user(
+            homes::ours(home, ["cron", "remove", &job.id]),
+            "removes it, to be made anew",
+        )
+        .verify(verify(home)),
+    )
+}
+
+/// Entries that are no records at all.
+fn dropped(home: &HomeEvidence, store: &JobStore) -> Option<Finding> {
+    if store.dropped == 0 {
+        return None;
+    }
+    let many = human::count(store.dropped, "entry", "entries");
+    let path = home.path("cron/jobs.json");
+    let finding = Finding::new(
+        "HM508",
+        homes::file(home, "cron/jobs.json"),
+        format!("{many} of the list of jobs are no jobs"),
+    );
+    Some(finding.seen(Observation::new("field", format!("{path} jobs"), many)))
+}
+
+/// A job that runs for ever and was written back as finished.
+fn ended_itself(home: &HomeEvidence, job: &Job) -> Option<Finding> {
+    let ended = job.is_recurring() && job.times.is_none() && job.state == "completed";
+    if !ended || job.enabled {
+        return None;
+    }
+    let finding = about(
+        "HM506",
+        job,
+        format!(
+            "{} recurs without a limit, and yet ended itself",
+            quoted(job)
+        ),
+    );
+    let finding = finding
+        .seen(field(job, "state", job.state.clone()))
+        .seen(field(job, "enabled", "false"))
+        .seen(field(job, "repeat.times", "null"));
+    Some(
+        finding.remedy(
+            Remedy::user(
+                homes::ours(home, ["cron", "resume", &job.id]),
+                "switches it on again",
+            )
+            .verify(verify(home)),
+        ),
+    )
+}
+
+fn unusable<'a>(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    job: &'a Job,
+    schedules: &mut Schedules<'a>,
+) -> Option<Finding> {
+    let zone = &home.zone.zones.configured;
+    let why = match schedules.of(job) {
+        Err(why) => why.to_owned(),
+        Ok(Schedule::Interval { minutes: 0 }) => {
+            "an interval of nothing is due at every tick".to_owned()
+        }
+        Ok(Schedule::Once { .. }) => return state_error(home, job),
+        Ok(schedule) if next::next_fire(schedule, evidence.now, zone).is_none() => {
+            "no day ever matches it".to_owned()
+        }
+        Ok(_) => return state_error(home, job),
+    };
+    let stored = &job.schedule;
+    let shown = stored.expr.clone().or_else(|| stored.run_at.clone());
+    let shown = shown.or_else(|| stored.minutes.map(|minutes| format!("{minutes} min")));
+    let finding = about(
+        "HM507",
+        job,
+        format!("{} has a schedule that cannot be used: {why}", quoted(job)),
+    )
+    .seen(field(job, "schedule.kind", stored.kind.clone()))
+    .seen(field(
+        job,
+        "schedule",
+        shown.unwrap_or_else(|| "nothing".to_owned()),
+    ));
+    Some(mend(home, job, finding))
+}
+
+/// A scheduler gave up on computing its next run.
+fn state_error(home: &HomeEvidence, job: &Job) -> Option<Finding> {
+    if job.state != "error" || !job.is_recurring() {
+        return None;
+    }
+    let finding = about(
+        "HM507",
+        job,
+        format!(
+            "{} is in state error: no next run could be computed for it",
+            quoted(job)
+        ),
+    );
+    let error = job.last.error.clone().unwrap_or_default();
+    let finding = finding
+        .seen(field(job, "state", "error"))
+        .seen(field(job, "last_error", error));
+    Some(mend(home, job, finding))
+}
+
+fn mend(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
+    finding.remedy(
+        Remedy::user(
+            homes::ours(home, ["cron", "edit", &job.id, "--schedule", "every 1h"]),
+            "gives it a schedule that can be used; choose your own",
+        )
+        .verify(verify(home)),
+    )
+}

@@ -1,0 +1,238 @@
+//! Slots that the schedule names and of which no row tells. Claimed only where the kept ledger proves
+//! it: after its oldest kept end, and after the first row that lies on today's schedule.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{about, claimed, ended, jobs, quoted, verify};
+use crate::cron::lateness;
+use crate::cron::next;
+use crate::cron::schedule::Schedule;
+use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::evidence::jobs::Job;
+use crate::doctor::evidence::stores::Ledger;
+use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
+use crate::ledger::Execution;
+use crate::output::human;
+
+/// The check of slots.
+pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
+    id: "ledger-missing",
+    group: Group::Ledger,
+    title: "every slot since the ledger reaches back has its row",
+    codes: &["HM607"],
+    run: missing,
+}];
+
+/// Slots that are gone through in one home: a minute schedule of a fortnight.
+const SLOTS: usize = 20_000;
+/// Slots that one pause is counted as, at most.
+const MOST_LOST: i64 = 100;
+/// Slots that are named.
+const NAMED: usize = 5;
+
+fn missing(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| {
+        let (Some(ledger), Some(store)) = (home.databases.ledger.got(), home.jobs.got()) else {
+            return;
+        };
+        let reach = ledger
+            .reach
+            .as_ref()
+            .and_then(|reach| reach.oldest_end.as_ref()?.at);
+        let Some(reach) = reach.filter(|_| !ledger.cut) else {
+            return;
+        };
+        let mut budget = SLOTS;
+        let mut found = Vec::new();
+        for id in jobs(ledger) {
+            let Some(job) = store.job(id).filter(|job| job.is_armed()) else {
+                continue;
+            };
+            let Ok(schedule) = super::super::jobs::understand(&job.schedule) else {
+                continue;
+            };
+            let look = Look {
+                evidence,
+                home,
+                job,
+                schedule: &schedule,
+                rows: rows(ledger, id),
+                reach,
+            };
+            found.extend(look.judge(&mut budget));
+        }
+        homes::bounded(outcome, home, found);
+    })
+}
+
+/// The rows of a job that were for a slot, the oldest first.
+fn rows<'a>(ledger: &'a Ledger, id: &'a str) -> Vec<&'a Execution> {
+    let slots = ledger.of(id).filter(|row| slot(row).is_some());
+    let mut rows: Vec<_> = slots.collect();
+    rows.sort_by_key(|row| slot(row));
+    rows
+}
+
+fn slot(row: &Execution) -> Option<Timestamp> {
+    row.scheduled_instant.as_ref()?.at
+}
+
+struct Look<'a> {
+    evidence: &'a Evidence,
+    home: &'a HomeEvidence,
+    job: &'a Job,
+    schedule: &'a Schedule,
+    rows: Vec<&'a Execution>,
+    reach: Timestamp,
+}
+
+impl Look<'_> {
+    fn judge(&self, budget: &mut usize) -> Option<Finding> {
+        let missing = match self.schedule {
+            Schedule::Cron { .. } => self.of_expression(budget),
+            Schedule::Interval { minutes } if *minutes > 0 => self.of_interval(*minutes),
+            _ => return None,
+        };
+        let last = *missing.last()?;
+        let on_time = |row: &&Execution| {
+            let (slot, claimed) = (slot(row), claimed(row));
+            slot > Some(last)
+                && matches!((slot, claimed), (Some(slot), Some(claimed))
+                    if claimed.duration_since(slot).as_secs() <= lateness::ON_TIME_SECONDS)
+        };
+        let again = self.rows.iter().copied().any(|row| on_time(&row));
+        Some(self.told(&missing, again))
+    }
+
+    /// Up to where a slot must have its row: what is only late is not missing yet, and what waits in
+    /// `next_run_at` is overdue, which is told elsewhere.
+    fn end(&self) -> Timestamp {
+        let zones = &self.home.zone.zones;
+        let grace = lateness::grace(self.schedule, self.evidence.now, &zones.configured);
+        let grace = SignedDuration::from_secs(grace);
+        let end = self
+            .evidence
+            .now
+            .checked_sub(grace)
+            .unwrap_or(self.evidence.now);
+        let next = self.job.stamps.next_run.as_deref();
+        let waiting = next.and_then(|text| zones.instant(text));
+        match waiting.and_then(|next| next.checked_sub(SignedDuration::from_secs(1)).ok()) {
+            Some(before) if before < end => before,
+            _ => end,
+        }
+    }
+
+    fn of_expression(&self, budget: &mut usize) -> Vec<Timestamp> {
+        let zone = &self.home.zone.zones.configured;
+        let on_schedule = |at: &Timestamp| next::on_lattice(self.schedule, *at, zone);
+        let Some(first) = self
+            .rows
+            .iter()
+            .filter_map(|row| slot(row))
+            .find(on_schedule)
+        else {
+            return Vec::new();
+        };
+        let from = first.max(self.reach).max(self.created());
+        let pending = self.job.claims.pending_slot.as_deref();
+        let pending = pending.and_then(|text| self.home.zone.zones.instant(text));
+        let mut lost = Vec::new();
+        let slots = next::occurrences_between(self.schedule, None, (from, self.end()), zone);
+        for fire in slots {
+            if *budget == 0 {
+                break;
+            }
+            *budget -= 1;
+            if Some(fire.instant) != pending && !self.has_row(fire.instant) {
+                lost.push(fire.instant);
+            }
+        }
+        lost
+    }
+
+    fn created(&self) -> Timestamp {
+        let created = self.job.stamps.created.as_deref();
+        let created = created.and_then(|text| self.home.zone.zones.instant(text));
+        created.unwrap_or(Timestamp::MIN)
+    }
+
+    /// Whether a row is for this slot; stamps may be cut to whole seconds. A slot that was stamped on
+    /// a run which had ended before it counts as missing.
+    fn has_row(&self, at: Timestamp) -> bool {
+        let from = self.rows.partition_point(|row| {
+            slot(row).is_some_and(|slot| at.duration_since(slot).as_secs() > 1)
+        });
+        let near =
+            self.rows.iter().skip(from).take_while(|row| {
+                slot(row).is_some_and(|slot| slot.duration_since(at).as_secs() <= 1)
+            });
+        near.into_iter()
+            .any(|row| ended(row).is_none_or(|end| at.duration_since(end).as_secs() <= 60))
+    }
+
+    /// Intervals count from the end of the run before, or from its slot: only a pause of two whole
+    /// intervals proves a missing one.
+    fn of_interval(&self, minutes: i64) -> Vec<Timestamp> {
+        let step = minutes.saturating_mul(60);
+        let mut lost = Vec::new();
+        for pair in self.rows.windows(2) {
+            let [before, after] = pair else { continue };
+            let (Some(end), Some(next)) = (ended(before), claimed(after)) else {
+                continue;
+            };
+            let pause = next.duration_since(end).as_secs();
+            let missing = pause / step.max(1) - 1;
+            if end < self.reach || missing < 1 {
+                continue;
+            }
+            for count in 1..=missing.min(MOST_LOST) {
+                let after = SignedDuration::from_secs(step.saturating_mul(count));
+                lost.extend(end.checked_add(after));
+            }
+        }
+        lost
+    }
+
+    fn told(&self, lost: &[Timestamp], again: bool) -> Finding {
+        let zone = &self.home.zone;
+        let shown = |at: &Timestamp| {
+            let wall = zone.zones.configured.to_datetime(*at);
+            format!("{} {}", wall.strftime("%Y-%m-%d %H:%M"), zone.name)
+        };
+        let summary = format!(
+            "{} has {} without a record{}",
+            quoted(self.home, &self.job.id),
+            human::count(lost.len(), "occurrence", "occurrences"),
+            if again {
+                "; it has fired on time since"
+            } else {
+                ""
+            }
+        );
+        let mut finding = about("HM607", &self.job.id, summary).severity(if again {
+            Severity::Info
+        } else {
+            Severity::Warning
+        });
+        for at in lost.iter().rev().take(NAMED) {
+            finding = finding.seen(Observation::new(
+                "schedule",
+                self.job.id.clone(),
+                format!("{}: no row", shown(at)),
+            ));
+        }
+        for cause in ["HM415", "HM402", "HM403", "HM407", "HM608", "HM513"] {
+            finding = finding.because_of(cause);
+        }
+        finding.remedy(
+            Remedy::user(
+                homes::ours(self.home, ["cron", "run", &self.job.id]),
+                "runs it once, now; its next good run on time clears this",
+            )
+            .verify(verify(self.home)),
+        )
+    }
+}

@@ -1,0 +1,296 @@
+//! Does anything tick the jobs of a home, and does it get through.
+
+pub(super) mod hosts;
+pub(super) mod quiet;
+pub(super) mod serving;
+
+use self::serving::Beating;
+use super::homes::{self, each};
+use super::{Check, Group, Outcome};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
+use crate::host::facts::{ManagerKind, Program, Role};
+use crate::host::locks::Holder;
+use crate::output::human;
+
+/// The checks of the ticker.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "scheduler-ticker",
+        group: Group::Scheduler,
+        title: "something ticks the jobs of each home",
+        codes: &["HM402", "HM403", "HM404", "HM405", "HM407"],
+        run: ticker,
+    },
+    Check {
+        id: "scheduler-success",
+        group: Group::Scheduler,
+        title: "ticks end well",
+        codes: &["HM406"],
+        run: success,
+    },
+];
+
+/// Beyond this a tick that holds its lock hangs, in seconds; the slowest ones that were measured took
+/// under a minute.
+const HUNG: i64 = 600;
+
+/// How many jobs wait for a tick; `None` where the store cannot be read, so that there may be some.
+fn waiting(home: &HomeEvidence) -> Option<usize> {
+    match &home.jobs {
+        Read::Got(store) => Some(store.armed().count()),
+        Read::Absent => Some(0),
+        Read::Unreadable(_) => None,
+    }
+}
+
+fn ticker(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| {
+        let waiting = waiting(home);
+        if waiting == Some(0) {
+            return;
+        }
+        let servers = serving::servers(evidence, home);
+        let ticking = servers.iter().any(|process| serving::ticks(process));
+        match serving::beating(evidence, home) {
+            Beating::Fresh | Beating::Ahead(_) => {
+                outcome.note = Some("ticking".to_owned());
+            }
+            Beating::Stale(age) if ticking => stalled(evidence, home, age, outcome),
+            Beating::Never | Beating::Orphaned if ticking => silent(evidence, home, outcome),
+            state => nobody(evidence, home, (state, waiting), outcome),
+        }
+    })
+}
+
+fn last_tick(evidence: &Evidence, home: &HomeEvidence) -> Observation {
+    let path = home.path("cron/ticker_heartbeat");
+    let observed = match &home.ticker.heartbeat {
+        Read::Got(beat) => {
+            let pid = beat
+                .pid
+                .map_or_else(String::new, |pid| format!(", by pid {pid}"));
+            format!("last tick {}{pid}", human::relative(beat.at, evidence.now))
+        }
+        Read::Absent => "no heartbeat was ever written".to_owned(),
+        Read::Unreadable(trouble) => trouble.words(),
+    };
+    Observation::new("read", path, observed)
+}
+
+/// A process that should tick is there, and its heartbeat is old.
+fn stalled(evidence: &Evidence, home: &HomeEvidence, age: i64, outcome: &mut Outcome) {
+    let lock = home.path("cron/.tick.lock");
+    let since = human::duration(age);
+    let (finding, observed) = match &home.tick_lock {
+        holder if holder.is_held() => {
+            let who = holder.pids().first();
+            let who = who.map_or_else(|| "nobody here".to_owned(), |pid| format!("pid {pid}"));
+            let hung = age > HUNG;
+            let words = if hung { "hangs" } else { "has been running" };
+            let summary = format!("a tick {words} for {since}; {who} holds the tick lock");
+            let severity = if hung {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            let finding = Finding::new("HM404", homes::subject(home), summary).severity(severity);
+            (finding, format!("held by {who}"))
+        }
+        Holder::CannotTell { why } => (dead(home, &since), format!("cannot tell: {why}")),
+        _ => (dead(home, &since), "free".to_owned()),
+    };
+    let finding = finding
+        .seen(last_tick(evidence, home))
+        .seen(Observation::new("lock", lock, observed));
+    outcome.find(restart(evidence, home, finding));
+}
+
+fn dead(home: &HomeEvidence, since: &str) -> Finding {
+    Finding::new(
+        "HM403",
+        homes::subject(home),
+        format!("the process runs, but its ticker has been dead for {since}"),
+    )
+}
+
+/// A process that should tick is there and has never done so.
+fn silent(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
+    let servers = serving::servers(evidence, home);
+    let young = servers.iter().find_map(|process| {
+        let age = serving::age(evidence, process)?;
+        (age <= serving::FRESH).then_some(age)
+    });
+    if let Some(age) = young {
+        outcome.note = Some(format!("starting for {}", human::duration(age)));
+        return;
+    }
+    let who = servers.first().map(|process| serving::name(process));
+    let finding = Finding::new(
+        "HM405",
+        homes::subject(home),
+        format!(
+            "{} runs, but has never ticked here",
+            who.unwrap_or_else(|| "a process".to_owned())
+        ),
+    )
+    .seen(last_tick(evidence, home));
+    outcome.find(restart(evidence, home, finding));
+}
+
+/// Nothing that ticks can be seen.
+fn nobody(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    (state, waiting): (Beating, Option<usize>),
+    outcome: &mut Outcome,
+) {
+    let jobs = waiting.map_or_else(
+        || "jobs that cannot be counted".to_owned(),
+        |count| human::count(count, "job", "jobs"),
+    );
+    let neighbour = evidence
+        .homes
+        .iter()
+        .find(|other| other.home != home.home && serving::is_ticked(evidence, other));
+    if let (Some(neighbour), false) = (neighbour, home.home.profile() == "default") {
+        let finding = Finding::new(
+            "HM407",
+            homes::subject(home),
+            format!(
+                "no ticker owns the store of profile {} ({jobs}), while {} is ticked",
+                home.home.profile(),
+                neighbour.home.profile()
+            ),
+        )
+        .seen(last_tick(evidence, home));
+        outcome.find(restart(evidence, neighbour, finding));
+        return;
+    }
+    let plain_serve = serving::servers(evidence, home)
+        .into_iter()
+        .find(|process| process.role == Role::Serve);
+    let why = match (plain_serve, state) {
+        (Some(serve), _) => format!("; {} runs no ticker", serving::name(serve)),
+        (None, Beating::Stale(age)) => format!(", for {} now", human::duration(age)),
+        (None, Beating::Orphaned) => "; the one that did has just ended".to_owned(),
+        (None, _) => ", and nothing ever has".to_owned(),
+    };
+    let mut finding = Finding::new(
+        "HM402",
+        homes::subject(home),
+        format!("nothing ticks this home ({jobs}){why}"),
+    )
+    .seen(last_tick(evidence, home));
+    if let Some(blind) = serving::half_blind(evidence) {
+        finding = finding.seen(Observation::new("list", "/proc", blind));
+    }
+    outcome.find(start(evidence, home, finding));
+}
+
+fn verify(home: &HomeEvidence) -> Vec<String> {
+    homes::ours(home, ["cron", "doctor", "--only", "scheduler"])
+}
+
+/// The unit that runs, or would run, the dispatcher: its `systemctl` words and whether root must.
+fn unit(evidence: &Evidence) -> Option<(Vec<String>, bool, String)> {
+    let facts = &evidence.facts;
+    let own = facts.dispatcher.unit.as_ref();
+    let unit = own.or_else(|| facts.units.known()?.first())?;
+    let user = unit.manager == Some(ManagerKind::User);
+    let words = if user {
+        vec!["systemctl".to_owned(), "--user".to_owned()]
+    } else {
+        vec!["systemctl".to_owned()]
+    };
+    Some((words, user, unit.name.clone()))
+}
+
+fn by_unit(evidence: &Evidence, verb: &str, effect: &str) -> Option<Remedy> {
+    let (mut words, user, name) = unit(evidence)?;
+    words.extend([verb.to_owned(), name]);
+    Some(if user {
+        Remedy::user(words, effect)
+    } else {
+        Remedy::root(words, effect)
+    })
+}
+
+/// Adds what starts a scheduler.
+pub(super) fn start(evidence: &Evidence, home: &HomeEvidence, finding: Finding) -> Finding {
+    let finding = match by_unit(evidence, "start", "starts the service that ticks") {
+        Some(remedy) => finding.remedy(remedy.verify(verify(home))),
+        None => finding,
+    };
+    let serve = Remedy::user(
+        homes::ours(home, ["serve"]),
+        "ticks this home for as long as this terminal lives",
+    );
+    finding.remedy(serve.until_reboot().verify(verify(home)))
+}
+
+/// Adds what starts the scheduler anew.
+pub(super) fn restart(evidence: &Evidence, home: &HomeEvidence, finding: Finding) -> Finding {
+    let remedy = by_unit(evidence, "restart", "starts the scheduler anew").or_else(|| {
+        let process = serving::servers(evidence, home).into_iter().next()?;
+        let stop = Remedy::user(
+            ["kill", &process.pid.to_string()],
+            "ends the process that does not tick; start it again the way it was started",
+        );
+        Some(stop.until_reboot())
+    });
+    match remedy {
+        Some(remedy) => finding.remedy(remedy.verify(verify(home))),
+        None => finding,
+    }
+}
+
+fn success(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| {
+        if serving::beating(evidence, home) != Beating::Fresh {
+            return;
+        }
+        let ticker = &home.ticker;
+        let words = ticker.error.got().map(|error| error.text.as_str());
+        let good = ticker.success.got().copied();
+        let age = good.map(|good| evidence.now.duration_since(good).as_secs());
+        let (severity, summary) = match (age, words) {
+            (Some(age), _) if age > serving::FRESH => {
+                let since = human::duration(age);
+                (
+                    Severity::Error,
+                    format!("ticks have been failing for {since}"),
+                )
+            }
+            (Some(_), Some(_)) if ticker.error.got().map(|error| error.at) > good => {
+                (Severity::Warning, "the last tick failed".to_owned())
+            }
+            (None, Some(_)) => (Severity::Error, "no tick has ever ended well".to_owned()),
+            (None, None) if ticker.success.is_absent() => (
+                Severity::Warning,
+                "ticking, but no tick has ended well yet".to_owned(),
+            ),
+            _ => return,
+        };
+        let mut finding = Finding::new("HM406", homes::subject(home), summary)
+            .severity(severity)
+            .because_of("HM805")
+            .because_of("HM802")
+            .because_of("HM806")
+            .because_of("HM807")
+            .seen(last_tick(evidence, home));
+        if let Some(words) = words {
+            let path = home.path("cron/ticker_last_error");
+            finding = finding.seen(Observation::new("read", path, words));
+        }
+        outcome.find(restart(evidence, home, finding));
+    })
+}
+
+/// Which program is named where a remedy depends on it.
+pub(super) fn program(evidence: &Evidence) -> &'static str {
+    match evidence.facts.dispatcher.program {
+        Program::Ours => "hermes",
+        Program::HermesAgent => "Hermes Agent",
+    }
+}

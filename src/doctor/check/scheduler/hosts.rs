@@ -1,0 +1,340 @@
+//! The process that ticks a home: another home, a second one beside it, its clock.
+
+use super::serving;
+use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
+use crate::host::facts::Program;
+use crate::host::locks::Holder;
+use crate::output::human;
+
+/// The checks of the process behind the ticker.
+pub(in crate::doctor::check) const CHECKS: &[Check] = &[
+    Check {
+        id: "scheduler-process",
+        group: Group::Scheduler,
+        title: "one process ticks this home, and it is the one that is meant",
+        codes: &["HM408", "HM409", "HM411", "HM412"],
+        run: process,
+    },
+    Check {
+        id: "scheduler-clock",
+        group: Group::Scheduler,
+        title: "the scheduler's clock and zone are those of now",
+        codes: &["HM413", "HM414"],
+        run: clock,
+    },
+];
+
+fn process(evidence: &Evidence) -> Outcome {
+    let mut outcome = each(evidence, |home, outcome| {
+        second(evidence, home, outcome);
+        storm(evidence, home, outcome);
+        stale_pid(evidence, home, outcome);
+    });
+    if outcome.not_applicable.is_none() {
+        elsewhere(evidence, &mut outcome);
+    }
+    outcome
+}
+
+/// The dispatcher serves a home that is not among those that are read.
+fn elsewhere(evidence: &Evidence, outcome: &mut Outcome) {
+    let dispatcher = &evidence.facts.dispatcher;
+    let (Some(process), Some(path)) = (&dispatcher.process, dispatcher.home.known()) else {
+        return;
+    };
+    let ours = |home: &HomeEvidence| home.home.path() == path || home.home.root().path() == path;
+    if evidence.homes.iter().any(ours) {
+        return;
+    }
+    let Some(home) = evidence.homes.first() else {
+        return;
+    };
+    let count = |store: &Read<usize>| match store {
+        Read::Got(count) => human::count(*count, "job", "jobs"),
+        Read::Absent => "no jobs".to_owned(),
+        Read::Unreadable(trouble) => trouble.words(),
+    };
+    let here = home.jobs.clone().map(|store| store.jobs.len());
+    let there = &evidence.elsewhere;
+    let other = path.display().to_string();
+    outcome.find(
+        Finding::new(
+            "HM408",
+            homes::subject(home),
+            format!("{} serves another home, {other}", serving::name(process)),
+        )
+        .because_of("HM316")
+        .seen(Observation::new(
+            "list",
+            home.path("cron/jobs.json"),
+            count(&here),
+        ))
+        .seen(Observation::new(
+            "list",
+            format!("{other}/cron/jobs.json"),
+            count(there),
+        ))
+        .remedy(
+            Remedy::user(
+                ["hermes", "cron", "list", "--home", &other],
+                "shows the jobs of the home that is served",
+            )
+            .verify(["hermes", "cron", "doctor", "--home", &other]),
+        ),
+    );
+}
+
+/// Two processes that tick one home.
+fn second(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
+    let ticking: Vec<_> = serving::servers(evidence, home)
+        .into_iter()
+        .filter(|process| serving::ticks(process))
+        .collect();
+    let [first, second, ..] = ticking.as_slice() else {
+        return;
+    };
+    let both = first.program != second.program
+        && [first.program, second.program].contains(&Some(Program::Ours));
+    let mut finding = Finding::new(
+        "HM409",
+        homes::subject(home),
+        format!(
+            "{} processes would tick this home: {}",
+            ticking.len(),
+            ticking
+                .iter()
+                .map(|process| serving::name(process))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    )
+    .remedy(
+        Remedy::user(
+            ["kill", &second.pid.to_string()],
+            "ends the second one; its own unit, if it has one, must be stopped instead",
+        )
+        .until_reboot()
+        .verify(homes::ours(home, ["cron", "doctor", "--only", "scheduler"])),
+    );
+    for process in &ticking {
+        let uid = process
+            .uid
+            .known()
+            .map_or(String::new(), |uid| format!(", uid {uid}"));
+        let age = serving::age(evidence, process);
+        let age = age.map_or(String::new(), |age| {
+            format!(", for {}", human::duration(age))
+        });
+        finding = finding.seen(Observation::new(
+            "process",
+            format!("pid {}", process.pid),
+            format!("{}{uid}{age}", serving::name(process)),
+        ));
+    }
+    // Ours stands back where a gateway of the other program ticks: known, and no harm.
+    outcome.find(if both {
+        finding.severity(Severity::Info)
+    } else {
+        finding
+    });
+}
+
+/// So many starts within so many seconds are a loop.
+const STARTS: usize = 3;
+const WINDOW: i64 = 15 * 60;
+
+fn storm(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
+    let Some(records) = serving::records(evidence, home) else {
+        return;
+    };
+    let recent: Vec<_> = records
+        .gateway_starts
+        .iter()
+        .filter_map(|start| crate::db::instant(*start))
+        .filter(|start| {
+            let age = evidence.now.duration_since(*start).as_secs();
+            (0..=WINDOW).contains(&age)
+        })
+        .collect();
+    if recent.len() < STARTS {
+        return;
+    }
+    let mut finding = Finding::new(
+        "HM411",
+        homes::subject(home),
+        format!(
+            "the gateway was started {} times in the last {}",
+            recent.len(),
+            human::duration(WINDOW)
+        ),
+    );
+    for start in recent.iter().rev().take(5) {
+        let path = home.path("gateway-starts.log");
+        let words = format!("start {}", human::relative(*start, evidence.now));
+        finding = finding.seen(Observation::new("read", path, words));
+    }
+    let unit = evidence.facts.dispatcher.unit.as_ref();
+    let name = unit.map_or("hermes-gateway.service", |unit| unit.name.as_str());
+    outcome.find(
+        finding.remedy(
+            Remedy::root(
+                ["journalctl", "-u", name, "-n", "50"],
+                "shows why it ended each time",
+            )
+            .verify(homes::ours(home, ["cron", "doctor", "--only", "scheduler"])),
+        ),
+    );
+}
+
+/// A pid file whose process has ended.
+fn stale_pid(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
+    let Some(records) = serving::records(evidence, home) else {
+        return;
+    };
+    let Some(Some(owner)) = records.gateway_pid.known() else {
+        return;
+    };
+    if !owner.liveness.is_over() {
+        return;
+    }
+    let lock = match &records.gateway_lock_held {
+        holder if holder.is_held() => return,
+        Holder::CannotTell { why } => format!("cannot tell: {why}"),
+        _ => "free".to_owned(),
+    };
+    let path = home.path("gateway.pid");
+    outcome.find(
+        Finding::new(
+            "HM412",
+            homes::file(home, "gateway.pid"),
+            format!("gateway.pid names pid {}, which has ended", owner.pid),
+        )
+        .seen(Observation::new(
+            "read",
+            &path,
+            format!("pid {}", owner.pid),
+        ))
+        .seen(Observation::new("lock", home.path("gateway.lock"), lock))
+        .remedy(
+            Remedy::user(["rm", &path], "removes the left-over file")
+                .verify(["test", "!", "-e", &path]),
+        ),
+    );
+}
+
+fn clock(evidence: &Evidence) -> Outcome {
+    let mut outcome = each(evidence, |home, outcome| {
+        backwards(evidence, home, outcome);
+        zone(evidence, home, outcome);
+    });
+    if outcome.findings.is_empty()
+        && let Some(home) = evidence.homes.iter().find(|home| home.exists())
+    {
+        outcome.note = Some(format!("{} ({})", home.zone.name, home.zone.source));
+    }
+    outcome
+}
+
+/// How far ahead a stamp may be, in seconds.
+const AHEAD: i64 = 60;
+
+/// Stamps that only a clock that was set back explains.
+fn backwards(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
+    let ticker = &home.ticker;
+    let mut stamps = vec![
+        (
+            "cron/ticker_heartbeat",
+            ticker.heartbeat.got().map(|beat| beat.at),
+        ),
+        ("cron/ticker_last_success", ticker.success.got().copied()),
+    ];
+    let ledger = home.databases.ledger.got();
+    let claimed = ledger.and_then(|ledger| {
+        let stamps = ledger
+            .rows()
+            .take(50)
+            .filter_map(|row| row.claimed_at.as_ref()?.at);
+        stamps.max()
+    });
+    stamps.push(("cron/executions.db", claimed));
+    let ahead: Vec<_> = stamps
+        .into_iter()
+        .filter_map(|(file, at)| Some((file, at?)))
+        .filter(|(_, at)| at.duration_since(evidence.now).as_secs() > AHEAD)
+        .collect();
+    let Some((_, furthest)) = ahead.iter().max_by_key(|(_, at)| *at) else {
+        return;
+    };
+    let by = human::duration(furthest.duration_since(evidence.now).as_secs());
+    let mut finding = Finding::new(
+        "HM413",
+        homes::subject(home),
+        format!("the clock went backwards: the newest stamp is {by} ahead of it"),
+    )
+    .because_of("HM110");
+    for (file, at) in &ahead {
+        let words = format!("{at}, {}", human::relative(*at, evidence.now));
+        finding = finding.seen(Observation::new("read", home.path(file), words));
+    }
+    outcome.find(
+        finding.remedy(
+            Remedy::user(
+                ["timedatectl", "status"],
+                "says whether the clock is synchronised",
+            )
+            .verify(homes::ours(home, ["cron", "doctor", "--only", "scheduler"])),
+        ),
+    );
+}
+
+/// The zone has been changed under a running scheduler, which read it at its start.
+fn zone(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
+    let servers = serving::servers(evidence, home);
+    let Some(process) = servers.into_iter().find(|process| serving::ticks(process)) else {
+        return;
+    };
+    let Some(started) = process
+        .started_at
+        .known()
+        .copied()
+        .and_then(crate::db::instant)
+    else {
+        return;
+    };
+    let hosts = home.zone.source.contains("host");
+    let changed = evidence.facts.machine.clock.localtime_changed_at;
+    let localtime = changed
+        .and_then(crate::db::instant)
+        .filter(|at| hosts && *at > started);
+    let config = home.file("config.yaml").got().map(|stat| stat.modified);
+    let config = config.filter(|at| !hosts && *at > started);
+    let (file, at, severity) = match (localtime, config) {
+        (Some(at), _) => ("/etc/localtime".to_owned(), at, Severity::Warning),
+        (None, Some(at)) => (home.path("config.yaml"), at, Severity::Info),
+        (None, None) => return,
+    };
+    let finding = Finding::new(
+        "HM414",
+        homes::subject(home),
+        format!(
+            "{file} is newer than {}: a restart is needed for a changed zone ({})",
+            serving::name(process),
+            home.zone.name
+        ),
+    )
+    .severity(severity)
+    .seen(Observation::new(
+        "stat",
+        &file,
+        format!("changed {}", human::relative(at, evidence.now)),
+    ))
+    .seen(Observation::new(
+        "process",
+        format!("pid {}", process.pid),
+        format!("started {}", human::relative(started, evidence.now)),
+    ));
+    outcome.find(super::restart(evidence, home, finding));
+}

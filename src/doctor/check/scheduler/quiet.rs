@@ -1,0 +1,120 @@
+//! What stops a home on purpose, and homes in which there is nothing to run.
+
+use super::serving;
+use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::finding::{Finding, Observation, Remedy, Subject};
+use crate::output::human;
+
+/// The checks of emptiness and of the emergency stop.
+pub(in crate::doctor::check) const CHECKS: &[Check] = &[
+    Check {
+        id: "scheduler-anything",
+        group: Group::Scheduler,
+        title: "there is something to run",
+        codes: &["HM401"],
+        run: anything,
+    },
+    Check {
+        id: "scheduler-stop",
+        group: Group::Scheduler,
+        title: "no emergency stop is in force",
+        codes: &["HM415"],
+        run: stop,
+    },
+];
+
+fn holds_work(home: &HomeEvidence) -> bool {
+    let jobs = match &home.jobs {
+        Read::Got(store) => !(store.jobs.is_empty() && store.dropped == 0),
+        Read::Absent => false,
+        Read::Unreadable(_) => true,
+    };
+    let timers = match &home.databases.state {
+        Read::Got(state) => !(state.loops.is_empty() && state.heartbeats.is_empty()),
+        Read::Absent => false,
+        Read::Unreadable(_) => true,
+    };
+    jobs || timers
+}
+
+fn anything(evidence: &Evidence) -> Outcome {
+    if evidence.homes.is_empty() {
+        return Outcome::not_applicable("no home was looked at");
+    }
+    let served = evidence
+        .homes
+        .iter()
+        .any(|home| !serving::servers(evidence, home).is_empty());
+    if evidence.homes.iter().any(holds_work) {
+        return Outcome::default();
+    }
+    if served {
+        return Outcome::passed("no jobs yet; what serves the home will pick them up");
+    }
+    let chosen = &evidence.facts.home;
+    let path = chosen.path.display().to_string();
+    let there = evidence.homes.iter().any(HomeEvidence::exists);
+    let mut summary = "nothing is scheduled here: ".to_owned();
+    summary.push_str(if there {
+        "the home has no jobs, no timers and nothing that serves it"
+    } else {
+        "there is no home"
+    });
+    let mut outcome = Outcome::default();
+    let create = [
+        "hermes",
+        "cron",
+        "create",
+        "every 30m",
+        "say hello",
+        "--home",
+        &path,
+    ];
+    let list = ["hermes", "cron", "doctor", "--home", &path];
+    outcome.find(
+        Finding::new("HM401", Subject::new("home", path.clone()), summary)
+            .seen(Observation::new("choice", &path, &chosen.because))
+            .remedy(
+                Remedy::user(create, "makes a first job; 'hermes serve' then runs it").verify(list),
+            ),
+    );
+    outcome
+}
+
+fn stop(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| match &home.stop {
+        Read::Got(stop) => {
+            let since = stop.since.map_or_else(String::new, |since| {
+                format!(" since {}", human::relative(since, evidence.now))
+            });
+            let until = stop.until.map_or_else(String::new, |until| {
+                format!(", it ends {}", human::relative(until, evidence.now))
+            });
+            let why = stop
+                .reason
+                .as_ref()
+                .map_or_else(String::new, |reason| format!(": {reason}"));
+            let path = stop.path.display().to_string();
+            outcome.find(
+                Finding::new(
+                    "HM415",
+                    homes::subject(home),
+                    format!("an emergency stop is in force{since}{until}{why}"),
+                )
+                .seen(Observation::new("stat", &path, "it is there"))
+                .remedy(
+                    Remedy::user(homes::ours(home, ["resume"]), "lifts the stop")
+                        .undo(homes::ours(home, ["pause"]))
+                        .verify(["test", "!", "-e", &path]),
+                ),
+            );
+        }
+        Read::Unreadable(trouble) => {
+            outcome
+                .could_not_and_it_matters("whether an emergency stop is in force", &trouble.gap());
+        }
+        Read::Absent => {}
+    })
+}

@@ -1,0 +1,121 @@
+//! Which processes serve a home, and which of them tick its jobs.
+
+use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::host::facts::{HomeRecords, ProcessFacts, Program, Role};
+use crate::host::liveness::Identity;
+
+/// How old a heartbeat may be, in seconds: three passes of a minute, and some slack. The same bound
+/// as Hermes Agent's.
+pub(in crate::doctor::check) const FRESH: i64 = 200;
+/// Clocks of two processes may differ by this much, in seconds.
+pub(in crate::doctor::check) const SKEW: i64 = 5;
+
+/// The processes that serve a home.
+pub(in crate::doctor::check) fn servers<'a>(
+    evidence: &'a Evidence,
+    home: &HomeEvidence,
+) -> Vec<&'a ProcessFacts> {
+    let facts = &evidence.facts;
+    let serves = |process: &&ProcessFacts| {
+        matches!(process.role, Role::Serve | Role::Gateway)
+            && !process.zombie
+            && process.home.known().is_some_and(|path| {
+                path == home.home.path() || path.as_path() == home.home.root().path()
+            })
+    };
+    let all = facts.dispatcher.process.iter().chain(&facts.others);
+    all.filter(serves).collect()
+}
+
+/// Whether this process ticks jobs: every gateway, our serve, and of Hermes Agent's serves only the
+/// one that a desktop application started. Where that cannot be told it is taken for one that does.
+pub(in crate::doctor::check) fn ticks(process: &ProcessFacts) -> bool {
+    match (process.role, process.program) {
+        (Role::Serve, Some(Program::HermesAgent)) => {
+            process.desktop.known().copied().unwrap_or(true)
+        }
+        (Role::Gateway | Role::Serve, _) => true,
+        _ => false,
+    }
+}
+
+/// What the files of this home say of who serves it.
+pub(in crate::doctor::check) fn records<'a>(
+    evidence: &'a Evidence,
+    home: &HomeEvidence,
+) -> Option<&'a HomeRecords> {
+    let path = home.home.path();
+    evidence.facts.homes.iter().find(|home| home.path == path)
+}
+
+/// Whether processes of this account may run that cannot be seen from here.
+pub(in crate::doctor::check) fn half_blind(evidence: &Evidence) -> Option<&'static str> {
+    let namespaces = &evidence.facts.machine.namespaces;
+    if namespaces.hidepid {
+        return Some("/proc hides the processes of other users");
+    }
+    match namespaces.initial_pid.known() {
+        Some(true) => None,
+        _ => Some("processes outside of this container cannot be seen"),
+    }
+}
+
+/// How the ticker of a home stands, by its heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::doctor::check) enum Beating {
+    /// It has never been written, or cannot be read.
+    Never,
+    /// It is younger than [`FRESH`], and its process is not known to have ended.
+    Fresh,
+    /// Its process has ended, though it is young.
+    Orphaned,
+    /// It is this many seconds old.
+    Stale(i64),
+    /// It is this many seconds ahead of the clock.
+    Ahead(i64),
+}
+
+/// How the ticker of a home stands.
+pub(in crate::doctor::check) fn beating(evidence: &Evidence, home: &HomeEvidence) -> Beating {
+    let Some(beat) = home.ticker.heartbeat.got() else {
+        return Beating::Never;
+    };
+    let age = evidence.now.duration_since(beat.at).as_secs();
+    if age < -SKEW {
+        return Beating::Ahead(-age);
+    }
+    if age > FRESH {
+        return Beating::Stale(age);
+    }
+    let identity = beat.pid.map(|pid| Identity {
+        pid,
+        ..Identity::default()
+    });
+    let life = identity.and_then(|identity| home.owners.liveness(&identity));
+    if life.is_some_and(|life| life.is_over()) {
+        Beating::Orphaned
+    } else {
+        Beating::Fresh
+    }
+}
+
+/// Whether something ticks this home, as far as can be seen.
+pub(in crate::doctor::check) fn is_ticked(evidence: &Evidence, home: &HomeEvidence) -> bool {
+    matches!(beating(evidence, home), Beating::Fresh | Beating::Ahead(_))
+}
+
+/// How many seconds ago a process was started.
+pub(in crate::doctor::check) fn age(evidence: &Evidence, process: &ProcessFacts) -> Option<i64> {
+    let started = crate::db::instant(*process.started_at.known()?)?;
+    Some(evidence.now.duration_since(started).as_secs())
+}
+
+/// A process in words: `gateway run (pid 42)`.
+pub(in crate::doctor::check) fn name(process: &ProcessFacts) -> String {
+    let words = process.command.join(" ");
+    if words.is_empty() {
+        format!("pid {}", process.pid)
+    } else {
+        format!("{words} (pid {})", process.pid)
+    }
+}

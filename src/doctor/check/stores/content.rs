@@ -1,0 +1,409 @@
+//! The content of the stores: can it be read, is it what it should be, is it of a version that we know.
+
+use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::evidence::jobs::Oddity;
+use crate::doctor::evidence::read::{FileKind, Trouble, TroubleKind};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
+use crate::host::locks::SqliteRole;
+use crate::output::human;
+
+/// The checks of content.
+pub(in crate::doctor::check) const CHECKS: &[Check] = &[
+    Check {
+        id: "stores-jobs",
+        group: Group::Stores,
+        title: "the job store can be read, and is what it should be",
+        codes: &["HM802", "HM803", "HM804"],
+        run: jobs,
+    },
+    Check {
+        id: "stores-databases",
+        group: Group::Stores,
+        title: "the databases can be read, are sound, and are of a version that is known",
+        codes: &["HM802", "HM809", "HM811", "HM812"],
+        run: databases,
+    },
+    Check {
+        id: "stores-origin",
+        group: Group::Stores,
+        title: "the home was written where it lies",
+        codes: &["HM814"],
+        run: origin,
+    },
+];
+
+/// The newest version of `state.db` that was studied.
+const SCHEMA: i64 = 31;
+const JOBS: &str = "cron/jobs.json";
+
+fn jobs(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| {
+        directory(home, outcome);
+        match &home.jobs {
+            Read::Got(store) => odd(home, &store.oddities, outcome),
+            Read::Absent => missing(home, outcome),
+            Read::Unreadable(trouble) => troubled(evidence, home, (JOBS, trouble), outcome),
+        }
+    })
+}
+
+/// The home is there, but is no directory.
+fn directory(home: &HomeEvidence, outcome: &mut Outcome) {
+    let Some(stat) = home.file("").got() else {
+        return;
+    };
+    if stat.kind != FileKind::Directory {
+        let what = Trouble::new(TroubleKind::NotAFile, "not-a-directory", "not a directory");
+        outcome.find(unreadable(home, "", &what));
+    }
+}
+
+fn verify(home: &HomeEvidence) -> Vec<String> {
+    homes::ours(home, ["cron", "doctor", "--only", "stores"])
+}
+
+/// What to say of something that cannot be read, by the kind of trouble.
+fn troubled(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    (path, trouble): (&'static str, &Trouble),
+    outcome: &mut Outcome,
+) {
+    let ours = evidence.facts.shell.uid.known() == Some(&evidence.service_uid());
+    match trouble.kind {
+        TroubleKind::Permission if !ours => {
+            let mut gap = trouble.gap();
+            gap.would_tell = vec!["sudo".to_owned()];
+            gap.would_tell.extend(homes::ours(home, ["cron", "doctor"]));
+            outcome.could_not_and_it_matters(format!("the content of {}", home.path(path)), &gap);
+        }
+        TroubleKind::Permission | TroubleKind::NotAFile => {
+            outcome.find(unreadable(home, path, trouble));
+        }
+        TroubleKind::Damaged if path == JOBS => outcome.find(broken(evidence, home, trouble)),
+        TroubleKind::Damaged => outcome.find(damaged(home, path, trouble)),
+        TroubleKind::Newer => outcome.find(newer(home, path, &trouble.words())),
+        TroubleKind::CouldNotCheck => {
+            let what = format!("the content of {}", home.path(path));
+            outcome.could_not_and_it_matters(what, &trouble.gap());
+        }
+    }
+}
+
+fn seen(home: &HomeEvidence, path: &str, trouble: &Trouble) -> Observation {
+    Observation::new("read", home.path(path), trouble.words()).with_errno(trouble.errno)
+}
+
+fn unreadable(home: &HomeEvidence, path: &'static str, trouble: &Trouble) -> Finding {
+    let name = home.path(path);
+    Finding::new(
+        "HM802",
+        homes::file(home, path),
+        format!("{name} cannot be read: {}", trouble.words()),
+    )
+    .seen(seen(home, path, trouble))
+    .because_of("HM805")
+    .remedy(Remedy::user(["ls", "-la", &name], "shows what lies there").verify(verify(home)))
+}
+
+/// The text of the job store is broken. Nothing writes over it, so that it can be mended.
+fn broken(evidence: &Evidence, home: &HomeEvidence, trouble: &Trouble) -> Finding {
+    let path = home.path(JOBS);
+    let mut finding = Finding::new(
+        "HM803",
+        homes::file(home, JOBS),
+        format!(
+            "the job store is damaged, so no job runs: {}",
+            trouble.words()
+        ),
+    )
+    .seen(seen(home, JOBS, trouble))
+    .because_of("HM807");
+    let usable = home.backups.iter().find_map(|copy| {
+        let jobs = copy.jobs.as_ref().ok().filter(|jobs| **jobs > 0)?;
+        Some((copy, *jobs))
+    });
+    if let Some((copy, jobs)) = usable {
+        let from = home.path(&format!("cron/{}", copy.name));
+        let age = human::relative(copy.modified, evidence.now);
+        let jobs = human::count(jobs, "job", "jobs");
+        let words = format!("a usable copy: {jobs}, written {age}");
+        finding = finding.seen(Observation::new("list", &from, words)).remedy(
+            Remedy::user(
+                ["cp", "-p", &from, &path],
+                "puts the newest usable copy in its place",
+            )
+            .verify(verify(home)),
+        );
+    } else {
+        let words = "no usable copy lies beside it";
+        finding = finding.seen(Observation::new("list", home.path("cron"), words));
+    }
+    let place = trouble
+        .at
+        .map_or_else(|| "1".to_owned(), |(line, _)| line.to_string());
+    finding.remedy(
+        Remedy::user(
+            ["${EDITOR:-vi}", &format!("+{place}"), &path],
+            "opens it where it breaks",
+        )
+        .verify(["python3", "-m", "json.tool", &path]),
+    )
+}
+
+/// No job store, although there was one.
+fn missing(home: &HomeEvidence, outcome: &mut Outcome) {
+    let rows = home
+        .databases
+        .ledger
+        .got()
+        .map_or(0, |ledger| ledger.rows().count());
+    let copy = home
+        .backups
+        .iter()
+        .find(|copy| copy.jobs.as_ref().is_ok_and(|jobs| *jobs > 0));
+    if rows == 0 && copy.is_none() {
+        return;
+    }
+    let finding = Finding::new(
+        "HM803",
+        homes::file(home, JOBS),
+        format!(
+            "the job store is missing, though {} of runs are kept",
+            human::count(rows, "row", "rows")
+        ),
+    )
+    .seen(Observation::new("stat", home.path(JOBS), "no such file"));
+    outcome.find(match copy {
+        Some(copy) => {
+            let from = home.path(&format!("cron/{}", copy.name));
+            finding.remedy(
+                Remedy::user(
+                    ["cp", "-p", &from, &home.path(JOBS)],
+                    "puts a copy in its place",
+                )
+                .verify(verify(home)),
+            )
+        }
+        None => finding,
+    });
+}
+
+fn odd(home: &HomeEvidence, oddities: &[Oddity], outcome: &mut Outcome) {
+    if oddities.is_empty() {
+        return;
+    }
+    let mut words = Vec::new();
+    let mut worst = Severity::Info;
+    for oddity in oddities {
+        words.push(match oddity {
+            Oddity::ByteOrderMark => "it starts with a byte order mark".to_owned(),
+            Oddity::BareList => {
+                worst = Severity::Warning;
+                "it is a bare list, not an object with a list".to_owned()
+            }
+            Oddity::Map => {
+                worst = Severity::Warning;
+                "its jobs are a map by id, not a list".to_owned()
+            }
+            Oddity::NoJobs => {
+                worst = Severity::Warning;
+                "it has no list of jobs".to_owned()
+            }
+            Oddity::ControlCharacter { line, column } => {
+                worst = Severity::Warning;
+                format!("a raw control character stands at line {line}, column {column}")
+            }
+        });
+    }
+    let words = words.join("; ");
+    outcome.find(
+        Finding::new(
+            "HM804",
+            homes::file(home, JOBS),
+            format!("the job store can be read, but is odd: {words}"),
+        )
+        .severity(worst)
+        .seen(Observation::new("read", home.path(JOBS), words))
+        .remedy(
+            Remedy::user(
+                homes::ours(home, ["cron", "list"]),
+                "shows that the jobs are read; the next change of a job writes it anew",
+            )
+            .verify(verify(home)),
+        ),
+    );
+}
+
+fn databases(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| {
+        let found = &home.databases;
+        let troubles = [
+            ("cron/executions.db", found.ledger.trouble()),
+            ("state.db", found.state.trouble()),
+            ("kanban.db", found.kanban.trouble()),
+            ("runtime/active_sessions.json", found.registry.trouble()),
+        ];
+        for (path, trouble) in troubles {
+            if let Some(trouble) = trouble {
+                troubled(evidence, home, (path, trouble), outcome);
+            }
+        }
+        for (path, lines) in &found.complaints {
+            let first = lines.first().map_or("", String::as_str);
+            let trouble = Trouble::damaged("malformed", format!("malformed: {first}"));
+            outcome.find(damaged(home, path, &trouble));
+        }
+        tables(home, outcome);
+        locked(home, outcome);
+    })
+}
+
+fn damaged(home: &HomeEvidence, path: &'static str, trouble: &Trouble) -> Finding {
+    let name = home.path(path);
+    let empty = trouble.slug == "empty";
+    let finding = Finding::new(
+        "HM809",
+        homes::file(home, path),
+        format!("{path} is damaged: {}", trouble.words()),
+    )
+    .seen(seen(home, path, trouble).at_stage(trouble.slug))
+    .because_of("HM807");
+    let aside = format!("{name}.damaged");
+    let finding = if empty {
+        finding.severity(Severity::Warning)
+    } else {
+        finding
+    };
+    finding.remedy(
+        Remedy::user(
+            ["mv", "-n", &name, &aside],
+            "puts it aside, with everything stopped; a new one is made at the next start",
+        )
+        .undo(["mv", "-n", &aside, &name])
+        .verify(verify(home)),
+    )
+}
+
+fn newer(home: &HomeEvidence, path: &'static str, words: &str) -> Finding {
+    Finding::new(
+        "HM812",
+        homes::file(home, path),
+        format!("{path} was written by a newer program: {words}"),
+    )
+    .seen(Observation::new("read", home.path(path), words))
+    .remedy(
+        Remedy::user(
+            ["hermes", "--version"],
+            "says which version this is; update it",
+        )
+        .verify(verify(home)),
+    )
+}
+
+/// Tables and versions that are not what they should be.
+fn tables(home: &HomeEvidence, outcome: &mut Outcome) {
+    let found = &home.databases;
+    if found
+        .ledger
+        .got()
+        .is_some_and(|ledger| ledger.executions.is_none())
+    {
+        let trouble = Trouble::damaged("no-table", "it has no table 'executions'");
+        outcome.find(damaged(home, "cron/executions.db", &trouble));
+    }
+    let schema = found.state.got().and_then(|state| state.schema);
+    if let Some(version) = schema.filter(|version| *version > SCHEMA) {
+        let words = format!("schema {version}, and {SCHEMA} is the newest that is known");
+        outcome.find(newer(home, "state.db", &words));
+    }
+    let ran = home
+        .jobs
+        .got()
+        .is_some_and(|store| store.jobs.iter().any(|job| job.stamps.last_run.is_some()));
+    if ran && found.ledger.is_absent() {
+        let trouble = Trouble::damaged("missing", "it is missing, though jobs have run");
+        let finding = damaged(home, "cron/executions.db", &trouble);
+        outcome.find(Finding {
+            remedies: Vec::new(),
+            ..finding.severity(Severity::Warning)
+        });
+    }
+    if let Some(Some(board)) = found.kanban.got()
+        && !board.missing_columns.is_empty()
+    {
+        let columns = board.missing_columns.join(", ");
+        let trouble = Trouble::damaged("no-columns", format!("its tasks lack {columns}"));
+        outcome.find(damaged(home, "kanban.db", &trouble).severity(Severity::Warning));
+    }
+}
+
+/// Locks that keep others from writing, seen twice.
+fn locked(home: &HomeEvidence, outcome: &mut Outcome) {
+    for (path, lock) in &home.held_databases {
+        let who = lock.holder.pids().first().map_or_else(
+            || "a process that cannot be seen from here".to_owned(),
+            |pid| format!("pid {pid}"),
+        );
+        let how = match lock.role {
+            SqliteRole::Exclusive => "keeps everybody out of",
+            SqliteRole::Pending => "waits to write to",
+            _ => "goes on writing to",
+        };
+        let finding = Finding::new(
+            "HM811",
+            homes::file(home, path),
+            format!("{who} {how} {path}"),
+        )
+        .seen(Observation::new(
+            "lock",
+            home.path(path),
+            format!("{:?}", lock.role),
+        ));
+        let finding = match lock.holder.pids().first() {
+            Some(pid) => finding.remedy(
+                Remedy::user(
+                    ["ps", "-o", "pid,lstart,cmd", "-p", &pid.to_string()],
+                    "shows what holds it",
+                )
+                .verify(verify(home)),
+            ),
+            None => finding,
+        };
+        outcome.find(finding);
+    }
+}
+
+/// Records that name another home: it was copied or moved.
+fn origin(evidence: &Evidence) -> Outcome {
+    each(evidence, |home, outcome| {
+        let records = crate::doctor::check::scheduler::serving::records(evidence, home);
+        let by_pid = records.and_then(|records| {
+            let owner = records.gateway_pid.known()?.as_ref()?;
+            Some(("gateway.pid", owner.home.clone()?))
+        });
+        let by_worker = home
+            .workers
+            .iter()
+            .find_map(|worker| Some(("cron/external-workers", worker.home.clone()?)));
+        let here = home.home.path();
+        let other = by_pid
+            .into_iter()
+            .chain(by_worker)
+            .find(|(_, named)| named != here && named != home.home.root().path());
+        let Some((path, named)) = other else {
+            return;
+        };
+        let named = named.display();
+        outcome.find(
+            Finding::new(
+                "HM814",
+                homes::subject(home),
+                format!("this home was written as {named}: it was copied or moved"),
+            )
+            .seen(Observation::new("read", home.path(path), named.to_string())),
+        );
+    })
+}

@@ -1,0 +1,276 @@
+//! The job store as the doctor reads it: few fields of many, each with the value it has or the note
+//! that it has the wrong kind. Nothing here is written back, so nothing else is kept.
+
+use super::read::Trouble;
+
+/// A job store that could be read, at least in part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobStore {
+    /// Its jobs, in the order of the file.
+    pub jobs: Vec<Job>,
+    /// What is odd about the file, though both programs read it.
+    pub oddities: Vec<Oddity>,
+    /// Entries that are no objects and are dropped by every reader.
+    pub dropped: usize,
+}
+
+impl JobStore {
+    /// Jobs that are to fire.
+    pub fn armed(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().filter(|job| job.is_armed())
+    }
+
+    /// The job of this id.
+    #[must_use]
+    pub fn job(&self, id: &str) -> Option<&Job> {
+        self.jobs.iter().find(|job| job.id == id)
+    }
+}
+
+/// What is odd about a file that can be read all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Oddity {
+    /// It starts with a byte order mark.
+    ByteOrderMark,
+    /// It is a list, not an object with a list.
+    BareList,
+    /// Its jobs are a map by id.
+    Map,
+    /// It has no list of jobs, or null there.
+    NoJobs,
+    /// A string holds a raw control character; the first one is here.
+    ControlCharacter {
+        /// Its line.
+        line: usize,
+        /// Its column.
+        column: usize,
+    },
+}
+
+/// A copy of the job store that lies beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backup {
+    /// Its name.
+    pub name: String,
+    /// When it was written.
+    pub modified: jiff::Timestamp,
+    /// How many jobs it holds, or why it is no use.
+    pub jobs: Result<usize, Trouble>,
+}
+
+/// One job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// Its id; empty where it has none.
+    pub id: String,
+    /// What a person calls it; empty where it has no name.
+    pub name: String,
+    /// When it fires.
+    pub schedule: StoredSchedule,
+    /// Whether it is switched on: absent means yes.
+    pub enabled: bool,
+    /// `scheduled`, `paused`, `completed`, `error`.
+    pub state: String,
+    /// Somebody paused it: by its state, or by the time of a pause.
+    pub paused: bool,
+    /// How often it is to run; `None` for ever.
+    pub times: Option<i64>,
+    /// The stamps, as written.
+    pub stamps: Stamps,
+    /// How the last run went.
+    pub last: LastRun,
+    /// Marks of runs that are under way.
+    pub claims: Claims,
+    /// What it needs from the host.
+    pub needs: Needs,
+    /// Fields that hold a value of the wrong kind: name and kind.
+    pub ill_typed: Vec<(&'static str, &'static str)>,
+}
+
+/// A schedule as stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StoredSchedule {
+    /// `interval`, `cron`, `once`; empty where there is none.
+    pub kind: String,
+    /// Of an interval.
+    pub minutes: Option<i64>,
+    /// Of a cron expression.
+    pub expr: Option<String>,
+    /// Of a one-shot.
+    pub run_at: Option<String>,
+}
+
+/// Stamps of a job, as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stamps {
+    /// When it was made.
+    pub created: Option<String>,
+    /// When it fires next.
+    pub next_run: Option<String>,
+    /// When it last ended.
+    pub last_run: Option<String>,
+    /// The slot that is a manual run.
+    pub manual: Option<String>,
+    /// Until when the provider's quota holds it.
+    pub quota_hold: Option<String>,
+    /// When it is tried again after a provider could not be reached.
+    pub retry: Option<String>,
+}
+
+/// How the last run of a job went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LastRun {
+    /// `ok`, `error`, `delivery_failed`, `delivery_queued`, `blocked_config`.
+    pub status: Option<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// What went wrong with the message.
+    pub delivery_error: Option<String>,
+    /// Whether it is unknown that the message arrived.
+    pub delivery_unverified: bool,
+    /// Failures in a row.
+    pub streak: i64,
+    /// When it could not be fired, and why.
+    pub fire_error: Option<(String, String)>,
+    /// The last dispatch.
+    pub dispatch: Option<Dispatch>,
+}
+
+/// How late a slot was dispatched.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dispatch {
+    /// The slot.
+    pub scheduled: Option<String>,
+    /// When.
+    pub at: Option<String>,
+    /// Seconds.
+    pub lateness: f64,
+    /// `on_time`, `late`, `catch_up`.
+    pub kind: String,
+}
+
+/// Marks of runs that are under way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    /// The run lease.
+    pub fire: Option<Claim>,
+    /// The lease of a one-shot.
+    pub run: Option<Claim>,
+    /// A slot that was taken off the schedule and not claimed yet.
+    pub pending: Option<Claim>,
+    /// The slot of `pending`.
+    pub pending_slot: Option<String>,
+}
+
+/// A claim by a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// When; empty where it does not say.
+    pub at: String,
+    /// By whom: `<host>:<pid>…`; empty where it does not say.
+    pub by: String,
+}
+
+impl Claim {
+    /// The pid in `by`, if this host is the one named there.
+    #[must_use]
+    pub fn pid_on(&self, host: &str) -> Option<u32> {
+        let rest = self.by.strip_prefix(host)?.strip_prefix(':')?;
+        rest.split(':').next()?.parse().ok()
+    }
+}
+
+/// What a job needs from the host and from its dispatcher.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// A script, by its path under `scripts/`.
+    pub script: Option<String>,
+    /// It is a script alone.
+    pub no_agent: bool,
+    /// What runs the script, where it says so.
+    pub interpreter: Option<String>,
+    /// A script that decides whether to wake the agent.
+    pub monitor_script: Option<String>,
+    /// The directory in which it runs.
+    pub workdir: Option<String>,
+    /// Where its message goes.
+    pub deliver: Option<String>,
+    /// It names skills.
+    pub skills: bool,
+    /// It names toolsets.
+    pub toolsets: bool,
+}
+
+impl Job {
+    /// Whether it fires again and again.
+    #[must_use]
+    pub fn is_recurring(&self) -> bool {
+        matches!(self.schedule.kind.as_str(), "interval" | "cron")
+    }
+
+    /// Whether it is to fire: switched on, not paused, not at its end.
+    #[must_use]
+    pub fn is_armed(&self) -> bool {
+        let over = self.state == "completed" || (self.state == "error" && !self.is_recurring());
+        self.enabled && !self.is_paused() && !over
+    }
+
+    /// Whether somebody paused it.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// What a person calls it: its name, else its id.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        if self.name.is_empty() {
+            &self.id
+        } else {
+            &self.name
+        }
+    }
+
+    /// Whether the next run is one that a person asked for.
+    #[must_use]
+    pub fn is_manual_next(&self) -> bool {
+        self.stamps.manual.is_some() && self.stamps.manual == self.stamps.next_run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_claim_of_this_host_names_a_pid() {
+        let claim = |by: &str| Claim {
+            at: String::new(),
+            by: by.to_owned(),
+        };
+        assert_eq!(claim("box:42:00ff").pid_on("box"), Some(42));
+        assert_eq!(claim("box:42").pid_on("box"), Some(42));
+        assert_eq!(claim("boxer:42").pid_on("box"), None);
+        assert_eq!(claim("machine-id:00ff").pid_on("machine-id"), None);
+        assert_eq!(claim("").pid_on("box"), None);
+    }
+
+    #[test]
+    fn paused_and_finished_jobs_are_not_armed() {
+        let job = Job {
+            enabled: true,
+            state: "scheduled".to_owned(),
+            ..Job::default()
+        };
+        assert!(job.is_armed());
+        let marked = Job {
+            paused: true,
+            ..job.clone()
+        };
+        let ended = Job {
+            state: "completed".to_owned(),
+            ..job
+        };
+        assert!(!marked.is_armed() && !ended.is_armed());
+    }
+}

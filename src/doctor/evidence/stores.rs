@@ -1,0 +1,118 @@
+//! What the databases of a home hold, as far as a check asks for it: bounded rows, no conversations.
+
+use std::collections::BTreeMap;
+
+use super::read::Read;
+use crate::host::liveness::{Identity, Liveness, Observation, judge};
+use crate::ledger::rows::Reach;
+use crate::ledger::rows::kanban::Board;
+use crate::ledger::{Execution, ExecutionFacts, Incident};
+use crate::sessions::rows::{BackendHeartbeat, Lease, Registry, Routing, StoredSession};
+use crate::timers::heartbeat_row::HeartbeatRow;
+use crate::timers::loop_row::LoopRow;
+use crate::timers::rows::Stored;
+
+/// The databases of a home.
+#[derive(Clone, Debug, Default)]
+pub struct Databases {
+    /// `cron/executions.db`.
+    pub ledger: Read<Ledger>,
+    /// `state.db`.
+    pub state: Read<State>,
+    /// `kanban.db`.
+    pub kanban: Read<Option<Board>>,
+    /// What SQLite's quick check complained about, by path inside the home; only of stores that can
+    /// be read and are small enough to be gone over.
+    pub complaints: BTreeMap<&'static str, Vec<String>>,
+    /// `runtime/active_sessions.json`.
+    pub registry: Read<Registry>,
+}
+
+/// What the ledger holds.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// The newest executions, the newest first; `None` without their table.
+    pub executions: Option<Vec<Execution>>,
+    /// Those that have not ended, however old.
+    pub open: Vec<Execution>,
+    /// Incidents, the last seen first.
+    pub incidents: Vec<Incident>,
+    /// What only we record, by execution.
+    pub facts: BTreeMap<String, ExecutionFacts>,
+    /// How far back it reaches.
+    pub reach: Option<Reach>,
+    /// The rows were more than are read: nothing older may be concluded from.
+    pub cut: bool,
+}
+
+impl Ledger {
+    /// The executions, the newest first.
+    pub fn rows(&self) -> impl Iterator<Item = &Execution> {
+        self.executions.iter().flatten()
+    }
+
+    /// The executions of a job, the newest first.
+    pub fn of<'a>(&'a self, job: &'a str) -> impl Iterator<Item = &'a Execution> {
+        self.rows().filter(move |row| row.job_id == job)
+    }
+}
+
+/// What `state.db` holds of sessions and their timers.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// The version of its schema.
+    pub schema: Option<i64>,
+    /// Sessions that have not ended, the newest first.
+    pub open: Vec<StoredSession>,
+    /// Sessions that have ended and have a timer.
+    pub ended: Vec<StoredSession>,
+    /// Loops, by session.
+    pub loops: Vec<Stored<LoopRow>>,
+    /// Heartbeats, by session.
+    pub heartbeats: Vec<Stored<HeartbeatRow>>,
+    /// Backends that said they live.
+    pub backends: Vec<BackendHeartbeat>,
+    /// The routing index of the messaging gateway.
+    pub routing: Vec<Routing>,
+    /// Leases of turns.
+    pub leases: Vec<Lease>,
+}
+
+impl State {
+    /// The session, open or ended.
+    #[must_use]
+    pub fn session(&self, id: &str) -> Option<&StoredSession> {
+        let all = self.open.iter().chain(&self.ended);
+        all.into_iter().find(|session| session.id == id)
+    }
+}
+
+/// What was observed of the processes that records name, by pid.
+#[derive(Clone, Debug, Default)]
+pub struct Owners(pub BTreeMap<u32, Observation>);
+
+impl Owners {
+    /// Whether the process of this record lives; `None` where its pid was not looked at.
+    #[must_use]
+    pub fn liveness(&self, recorded: &Identity) -> Option<Liveness> {
+        self.0
+            .get(&recorded.pid)
+            .map(|observed| judge(recorded, observed))
+    }
+
+    /// The same for the owner of an execution.
+    #[must_use]
+    pub fn of_execution(&self, row: &Execution) -> Option<Liveness> {
+        self.liveness(&identity(row.pid, row.process_started_at)?)
+    }
+}
+
+/// What a row recorded of a process by pid and start.
+#[must_use]
+pub fn identity(pid: Option<i64>, start: Option<i64>) -> Option<Identity> {
+    Some(Identity {
+        pid: u32::try_from(pid?).ok().filter(|pid| *pid > 0)?,
+        start_ticks: start.and_then(|start| u64::try_from(start).ok()),
+        ..Identity::default()
+    })
+}

@@ -1,0 +1,117 @@
+//! Reads `cron/jobs.json` for the doctor, with the same eyes as everybody else (`cron::jobs_text`), and
+//! keeps of each job the few fields that a check asks for.
+
+mod view;
+
+use std::path::Path;
+
+use super::files;
+use crate::cron::jobs_text::{ErrorKind, JobsText, JobsTextError, ShapeNote};
+use crate::doctor::evidence::jobs::{Backup, JobStore, Oddity};
+use crate::doctor::evidence::read::{Read, Trouble};
+
+/// Far above any store that could still be ticked.
+const LARGEST: u64 = 256 << 20;
+/// Copies that are looked at.
+const COPIES: usize = 8;
+
+/// Reads the store.
+pub(super) fn look(path: &Path) -> Read<JobStore> {
+    files::bytes(path, LARGEST).and_then(|bytes| parse(&bytes))
+}
+
+/// Reads the text of a store.
+fn parse(bytes: &[u8]) -> Result<JobStore, Trouble> {
+    let text = JobsText::new(bytes).map_err(|error| trouble(&error))?;
+    let read = text.typed().map_err(|error| trouble(&error))?;
+    let mut store = JobStore {
+        jobs: read.jobs.into_iter().map(|job| view::of(&job)).collect(),
+        ..JobStore::default()
+    };
+    for note in read.notes {
+        store.oddities.push(match note {
+            ShapeNote::Bom => Oddity::ByteOrderMark,
+            ShapeNote::BareList => Oddity::BareList,
+            ShapeNote::Map => Oddity::Map,
+            ShapeNote::NoJobs => Oddity::NoJobs,
+            ShapeNote::ControlCharacters => {
+                let (line, column) = first_control(bytes).unwrap_or((1, 1));
+                Oddity::ControlCharacter { line, column }
+            }
+            ShapeNote::Dropped(count) => {
+                store.dropped = count;
+                continue;
+            }
+            // Told of the jobs themselves.
+            ShapeNote::DuplicateId(_) => continue,
+        });
+    }
+    Ok(store)
+}
+
+fn trouble(error: &JobsTextError) -> Trouble {
+    let slug = match error.kind {
+        ErrorKind::Empty => "empty",
+        ErrorKind::Encoding => "not-utf-8",
+        ErrorKind::Truncated => "truncated",
+        ErrorKind::Syntax => "not-json",
+        ErrorKind::Shape => "wrong-shape",
+    };
+    Trouble::damaged(slug, error.what.clone()).at(error.line, error.column)
+}
+
+/// Line and column, from 1, of the first raw control character inside of a string.
+fn first_control(bytes: &[u8]) -> Option<(usize, usize)> {
+    let (mut line, mut start) = (1, 0);
+    let (mut inside, mut escaped) = (false, false);
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            0..0x20 if inside => return Some((line, at - start + 1)),
+            b'\n' => (line, start) = (line + 1, at + 1),
+            b'"' if !escaped => inside = !inside,
+            _ => {}
+        }
+        escaped = inside && !escaped && *byte == b'\\';
+    }
+    None
+}
+
+/// Copies of the store beside it, the newest first: what an editor, a person or a helper left.
+pub(super) fn backups(cron: &Path) -> Vec<Backup> {
+    let Ok(entries) = std::fs::read_dir(cron) else {
+        return Vec::new();
+    };
+    let mut found: Vec<(jiff::Timestamp, String)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let is_copy = name.starts_with("jobs.json") && name != "jobs.json";
+            let is_rest = name.starts_with(".jobs_");
+            if !(is_copy || is_rest) {
+                return None;
+            }
+            let stat = *files::stat(&entry.path()).got()?;
+            Some((stat.modified, name))
+        })
+        .collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(COPIES);
+    found
+        .into_iter()
+        .filter_map(|(modified, name)| {
+            let jobs = match look(&cron.join(&name)) {
+                Read::Got(store) => Ok(store.jobs.len()),
+                Read::Unreadable(trouble) => Err(trouble),
+                Read::Absent => return None,
+            };
+            Some(Backup {
+                name,
+                modified,
+                jobs,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

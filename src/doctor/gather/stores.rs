@@ -1,0 +1,114 @@
+//! Snapshots of the databases of a home, and what is read from them.
+
+use std::path::Path;
+
+use super::files;
+use crate::db::{self, Damage, Snapshot};
+use crate::doctor::evidence::read::{Read, Trouble, TroubleKind};
+use crate::doctor::evidence::stores::{Databases, Ledger, State};
+use crate::home::Home;
+use crate::ledger::rows as ledger_rows;
+use crate::sessions::rows as session_rows;
+use crate::timers::rows as timer_rows;
+
+/// Rows of the ledger: Hermes Agent keeps a thousand that have ended.
+const EXECUTIONS: u32 = 2_000;
+/// Rows of everything else.
+const SOME: u32 = 500;
+/// Timers of a kind.
+const TIMERS: u32 = 2_000;
+/// Above this a store is not gone over page by page.
+const CHECKED: u64 = 32 << 20;
+/// Complaints that are kept.
+const COMPLAINTS: u32 = 5;
+
+/// Reads the databases of a home.
+pub(super) fn look(home: &Home) -> Databases {
+    let mut found = Databases::default();
+    found.ledger = read(home, "cron/executions.db", &mut found, ledger);
+    found.state = read(home, "state.db", &mut found, state);
+    found.kanban = read(home, "kanban.db", &mut found, |snapshot| {
+        snapshot.read(ledger_rows::kanban::board)
+    });
+    found.registry = match session_rows::read_registry(home) {
+        Ok(Some(registry)) => Read::Got(registry),
+        Ok(None) => Read::Absent,
+        Err(why) => {
+            let path = home.join("runtime/active_sessions.json");
+            let denied = files::text(&path).trouble().cloned();
+            let denied = denied.filter(|trouble| trouble.kind == TroubleKind::Permission);
+            Read::Unreadable(denied.unwrap_or_else(|| Trouble::damaged("not-json", why)))
+        }
+    };
+    found
+}
+
+fn read<T>(
+    home: &Home,
+    name: &'static str,
+    found: &mut Databases,
+    reader: impl FnOnce(&Snapshot) -> Result<T, Damage>,
+) -> Read<T> {
+    let path: &Path = &home.join(name);
+    let snapshot = match db::snapshot(path, &db::wait) {
+        Ok(snapshot) => snapshot,
+        Err(damage) => return Err(damage).into(),
+    };
+    if snapshot.facts().size <= CHECKED {
+        match snapshot.complaints(COMPLAINTS) {
+            Ok(complaints) if complaints.is_empty() => {}
+            Ok(complaints) => {
+                found.complaints.insert(name, complaints);
+            }
+            Err(damage) => return Err(damage).into(),
+        }
+    }
+    reader(&snapshot).into()
+}
+
+fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
+    snapshot.read(|connection| {
+        let executions = ledger_rows::executions(connection, EXECUTIONS)?;
+        let full = usize::try_from(EXECUTIONS).unwrap_or(usize::MAX);
+        let cut = executions.as_ref().is_some_and(|rows| rows.len() >= full);
+        let facts = ledger_rows::facts(connection, EXECUTIONS)?;
+        Ok(Ledger {
+            cut,
+            executions,
+            open: ledger_rows::open_executions(connection, SOME)?.unwrap_or_default(),
+            incidents: ledger_rows::incidents(connection, SOME)?.unwrap_or_default(),
+            facts: facts
+                .into_iter()
+                .flatten()
+                .map(|facts| (facts.execution_id.clone(), facts))
+                .collect(),
+            reach: ledger_rows::reach(connection)?,
+        })
+    })
+}
+
+fn state(snapshot: &Snapshot) -> Result<State, Damage> {
+    snapshot.read(|connection| {
+        let loops = timer_rows::loops(connection, TIMERS)?.unwrap_or_default();
+        let heartbeats = timer_rows::heartbeats(connection, TIMERS)?.unwrap_or_default();
+        let open = session_rows::open_sessions(connection, SOME)?.unwrap_or_default();
+        let mut ended = Vec::new();
+        let timed = loops.iter().map(|timer| timer.session_id.as_str());
+        for id in timed.chain(heartbeats.iter().map(|timer| timer.session_id.as_str())) {
+            let known = |session: &session_rows::StoredSession| session.id == id;
+            if !open.iter().any(known) && !ended.iter().any(known) {
+                ended.extend(session_rows::session_by_id(connection, id)?);
+            }
+        }
+        Ok(State {
+            schema: session_rows::schema_version(connection)?,
+            open,
+            ended,
+            loops,
+            heartbeats,
+            backends: session_rows::backend_heartbeats(connection, SOME)?.unwrap_or_default(),
+            routing: session_rows::routing(connection, SOME)?.unwrap_or_default(),
+            leases: session_rows::turn_leases(connection, SOME)?.unwrap_or_default(),
+        })
+    })
+}
