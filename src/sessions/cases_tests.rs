@@ -1,7 +1,7 @@
 //! Field cases of section 9, by id, where they are pure; and the first story, with a real loop.
 
 use super::event::{Effect, Event};
-use super::exempt::{Bound, Kind, reasons};
+use super::exempt::Kind;
 use super::limits::{Law, Limits};
 use super::moment::Moment;
 use super::plan::{Verdict, judge, plan};
@@ -9,29 +9,29 @@ use super::reaper::Reaper;
 use super::refusal::code;
 use super::schedule::{Asked, Schedule, TimerKind};
 use super::session::{Owner, Session};
-use super::turn::{By, StopCause};
+use super::turn::StopCause;
 
-const HOUR: f64 = 3600.0;
+pub(super) const HOUR: f64 = 3600.0;
 
-fn law() -> Law {
+pub(super) fn law() -> Law {
     Law::default()
 }
 
 /// Awake time and wall time agree, until somebody sleeps.
-fn at(seconds: f64) -> Moment {
+pub(super) fn at(seconds: f64) -> Moment {
     Moment {
         wall: 1_800_000_000.0 + seconds,
         awake: 1000.0 + seconds,
     }
 }
 
-fn started(name: &str, seconds: f64) -> Session {
+pub(super) fn started(name: &str, seconds: f64) -> Session {
     let mut session = Session::new(name, &format!("stored-{name}"), &law().limits, at(seconds));
     session.step(Event::Started, &law(), at(seconds));
     session
 }
 
-fn attached(name: &str, seconds: f64) -> Session {
+pub(super) fn attached(name: &str, seconds: f64) -> Session {
     let mut session = started(name, seconds);
     assert_eq!(
         go(&mut session, Event::Attach("tui".into()), seconds),
@@ -40,15 +40,15 @@ fn attached(name: &str, seconds: f64) -> Session {
     session
 }
 
-fn go(session: &mut Session, event: Event, seconds: f64) -> Vec<Effect> {
+pub(super) fn go(session: &mut Session, event: Event, seconds: f64) -> Vec<Effect> {
     session.step(event, &law(), at(seconds))
 }
 
-fn detach(session: &mut Session, seconds: f64) {
+pub(super) fn detach(session: &mut Session, seconds: f64) {
     go(session, Event::Detach("tui".into()), seconds);
 }
 
-fn armed(kind: TimerKind) -> Schedule {
+pub(super) fn armed(kind: TimerKind) -> Schedule {
     let due_at = Some(1_800_000_300.0);
     Schedule {
         kind,
@@ -59,7 +59,7 @@ fn armed(kind: TimerKind) -> Schedule {
     }
 }
 
-fn has_loop(session: &mut Session, seconds: f64) {
+pub(super) fn has_loop(session: &mut Session, seconds: f64) {
     go(
         session,
         Event::Schedules(Asked::Known(vec![armed(TimerKind::Loop)])),
@@ -67,7 +67,7 @@ fn has_loop(session: &mut Session, seconds: f64) {
     );
 }
 
-fn removed(effects: &[Effect]) -> Option<&str> {
+pub(super) fn removed(effects: &[Effect]) -> Option<&str> {
     match effects.last() {
         Some(Effect::Remove(reason)) => Some(reason),
         _ => None,
@@ -248,20 +248,6 @@ fn b135_work_protects_a_session_and_what_cannot_be_told_does_too() {
 }
 
 #[test]
-fn the_schedule_question_fails_open_and_says_so() {
-    let mut session = attached("a", 0.0);
-    go(
-        &mut session,
-        Event::Schedules(Asked::Unreadable("disk I/O error".into())),
-        0.0,
-    );
-    detach(&mut session, 0.0);
-    let row = judge(&session, Reaper::Orphan, &law(), at(30.0)).unwrap();
-    assert_eq!(row.verdict, Verdict::Reap(Reaper::Orphan));
-    assert!(row.reasons[0].text.contains("disk I/O error") && !row.reasons[0].keeps);
-}
-
-#[test]
 fn b136_only_owners_reap() {
     for owner in [
         Owner::Other("the messaging gateway, pid 7".into()),
@@ -337,192 +323,5 @@ fn b140_whoever_comes_back_mid_turn_gets_in_and_the_holder_is_its_own_turn() {
     assert_eq!(
         go(&mut session, Event::Attach("tui".into()), 30.0),
         [Effect::Attached]
-    );
-}
-
-#[test]
-fn a_suspended_host_makes_no_orphans() {
-    let mut session = attached("a", 0.0);
-    detach(&mut session, 0.0);
-    // Eight hours of sleep after five seconds of grace: the wall clock moved, awake time did not.
-    let morning = Moment {
-        wall: at(5.0).wall + 8.0 * HOUR,
-        awake: at(5.0).awake,
-    };
-    assert_eq!(session.step(Event::Wake, &law(), morning), []);
-    assert_eq!(
-        session.next_wake(&law()),
-        Some(at(20.0).awake),
-        "the remainder of the grace"
-    );
-    assert_eq!(
-        session.step(Event::Attach("tui".into()), &law(), morning),
-        [Effect::Attached]
-    );
-}
-
-#[test]
-fn a_stale_turn_of_an_orphan_is_stopped_its_loop_goes_on_and_attach_waits_meanwhile() {
-    let mut session = attached("a", 0.0);
-    has_loop(&mut session, 0.0);
-    detach(&mut session, 0.0);
-    assert_eq!(
-        go(&mut session, Event::TickDue(TimerKind::Loop), 10.0),
-        [Effect::StartTurn(By::Timer(TimerKind::Loop))]
-    );
-    go(&mut session, Event::TurnBegan, 10.0);
-    assert_eq!(session.next_wake(&law()), Some(at(610.0).awake));
-    assert_eq!(
-        go(&mut session, Event::Wake, 610.0),
-        [Effect::StopTurn(StopCause::ClientGone)]
-    );
-    let effects = go(&mut session, Event::Attach("tui".into()), 620.0);
-    let [Effect::Refuse(refusal)] = effects.as_slice() else {
-        panic!("{effects:?}")
-    };
-    assert_eq!(
-        (refusal.code, refusal.until),
-        (code::BUSY, Some(at(670.0).awake))
-    );
-    let mut ends = session.clone();
-    assert_eq!(go(&mut ends, Event::TurnEnded, 630.0), [Effect::Idle]);
-    assert!(ends.has_room() && !ends.is_client_gone());
-    // A turn that does not end: settled, and the schedule no longer helps.
-    assert_eq!(session.next_wake(&law()), Some(at(670.0).awake));
-    let effects = go(&mut session, Event::Wake, 670.0);
-    assert_eq!(removed(&effects), Some("ws_orphan_reap"));
-    let record = effects.iter().find_map(|effect| match effect {
-        Effect::NotDriven(record) => Some(record),
-        _ => None,
-    });
-    let record = record.unwrap();
-    assert_eq!(record.reason, "its session was removed (ws_orphan_reap)");
-    assert_eq!(record.due_at, Some(1_800_000_300.0));
-}
-
-#[test]
-fn routed_loops_and_gateway_heartbeats_never_pin_and_paused_ones_free_at_once() {
-    for change in [
-        |one: &mut Schedule| one.elsewhere = true,
-        |one: &mut Schedule| one.active = false,
-    ] {
-        let mut session = attached("a", 0.0);
-        has_loop(&mut session, 0.0);
-        detach(&mut session, 0.0);
-        assert_eq!(go(&mut session, Event::Wake, HOUR), []);
-        assert_eq!(
-            session.next_wake(&law()),
-            None,
-            "nothing to look at until something happens"
-        );
-        let mut freed = armed(TimerKind::Loop);
-        change(&mut freed);
-        go(
-            &mut session,
-            Event::Schedules(Asked::Known(vec![freed])),
-            HOUR,
-        );
-        assert_eq!(session.next_wake(&law()), Some(at(HOUR).awake));
-        let effects = go(&mut session, Event::Wake, HOUR);
-        assert_eq!(effects, [Effect::Remove("ws_orphan_reap".into())]);
-    }
-}
-
-#[test]
-fn a_grace_of_0_parks_and_is_said() {
-    let law = Law {
-        limits: Limits {
-            grace: 0.0,
-            ..Limits::default()
-        },
-        ..law()
-    };
-    let mut session = Session::new("a", "s", &law.limits, at(0.0));
-    session.step(Event::Started, &law, at(0.0));
-    let plan = plan(
-        std::slice::from_ref(&session),
-        &[Reaper::Orphan],
-        &law,
-        at(1e7),
-    );
-    assert_eq!(plan.rows[0].because, "parked for ever: the grace is 0");
-    assert_eq!(
-        plan.lifted,
-        ["The orphan grace is 0: detached sessions are parked for ever."]
-    );
-    assert_eq!(session.step(Event::Wake, &law, at(1e7)), []);
-}
-
-#[test]
-fn zeros_that_lift_a_limit_are_called_unbounded() {
-    let mut session = attached("a", 0.0);
-    let mut schedule = armed(TimerKind::Loop);
-    schedule.unbounded = true;
-    go(
-        &mut session,
-        Event::Schedules(Asked::Known(vec![schedule])),
-        0.0,
-    );
-    detach(&mut session, 0.0);
-    let found = reasons(&session, &law(), at(HOUR));
-    assert_eq!(found[0].bound, Bound::Unbounded);
-    assert!(
-        judge(&session, Reaper::Orphan, &law(), at(HOUR))
-            .unwrap()
-            .unbounded
-    );
-}
-
-#[test]
-fn all_reasons_are_shown_whichever_decides() {
-    let mut session = attached("a", 0.0);
-    has_loop(&mut session, 0.0);
-    go(&mut session, Event::UserMessage, 0.0);
-    go(&mut session, Event::Delegated(Asked::Known(1)), 0.0);
-    let kinds: Vec<Kind> = reasons(&session, &law(), at(1.0))
-        .iter()
-        .map(|one| one.kind)
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            Kind::Attached,
-            Kind::TurnFresh,
-            Kind::Delegated,
-            Kind::SoleDriver
-        ]
-    );
-}
-
-#[test]
-fn a_message_of_the_user_goes_before_a_tick_and_an_interrupt_quiets_timers() {
-    let mut session = attached("a", 0.0);
-    has_loop(&mut session, 0.0);
-    go(&mut session, Event::UserMessage, 0.0);
-    assert_eq!(
-        go(&mut session, Event::UserMessage, 1.0),
-        [Effect::Queued(1)]
-    );
-    assert_eq!(
-        go(&mut session, Event::TickDue(TimerKind::Loop), 2.0),
-        [Effect::Busy(TimerKind::Loop)]
-    );
-    assert_eq!(
-        go(&mut session, Event::TurnEnded, 3.0),
-        [Effect::StartTurn(By::User)]
-    );
-    assert_eq!(
-        go(&mut session, Event::Interrupt, 4.0),
-        [Effect::StopTurn(StopCause::User)]
-    );
-    assert_eq!(go(&mut session, Event::TurnEnded, 5.0), []);
-    assert_eq!(
-        go(&mut session, Event::TickDue(TimerKind::Loop), 6.0),
-        [Effect::Busy(TimerKind::Loop)]
-    );
-    detach(&mut session, 7.0);
-    assert_eq!(
-        go(&mut session, Event::TickDue(TimerKind::Loop), 8.0),
-        [Effect::StartTurn(By::Timer(TimerKind::Loop))]
     );
 }

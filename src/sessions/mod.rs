@@ -37,4 +37,8 @@ mod cases_tests;
 #[cfg(test)]
 mod explore_tests;
 #[cfg(test)]
+mod rules_tests;
+#[cfg(test)]
 mod story_tests;
+#[cfg(test)]
+mod world_tests;

@@ -8,35 +8,34 @@ use serde::{Deserialize, Serialize};
 
 use super::args::LoopArgs;
 use super::cadence::{next_slot, not_too_far, passed};
-use super::digest::digest;
 use super::event::{
-    LOST_AFTER_CADENCES, NeverBegan, Outcome, Proof, RESUME_DELAY_SECONDS, TimerEffect, TimerEvent,
+    LOST_AFTER_CADENCES, NeverBegan, Proof, RESUME_DELAY_SECONDS, TimerEffect, TimerEvent,
     TimerRules,
 };
 use super::fuse::{Fuse, MAX_FAILURES, MAX_FIRES};
 use super::loop_row::{LoopRow, Mode};
-use super::prompt::{loop_wake_text, says_complete};
+use super::prompt::loop_wake_text;
 use super::row::Status;
 
 /// What only we know of a loop; kept beside the row, never in it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopOwn {
-    fuse: Fuse,
+    pub(super) fuse: Fuse,
     /// Slots that passed unserved and were not told yet.
-    missed: u64,
+    pub(super) missed: u64,
     /// No wake-up before this stamp; set where an agent could not be started.
-    not_before: f64,
+    pub(super) not_before: f64,
     /// The wake-up that is out.
-    claim: Option<Claim>,
+    pub(super) claim: Option<Claim>,
     /// The session is busy: look again when it is idle. Not stored: a new process has to look.
     #[serde(skip)]
-    blocked: bool,
+    pub(super) blocked: bool,
 }
 
 /// What a wake-up that never began gives back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Claim {
+pub(super) struct Claim {
     began: bool,
     due: f64,
     last_fired_at: f64,
@@ -137,12 +136,12 @@ impl LoopState {
         }
     }
 
-    fn is_fixed(&self) -> bool {
+    pub(super) fn is_fixed(&self) -> bool {
         self.row.mode == Mode::Interval
     }
 
     /// Seconds between two wake-ups, never below the floor.
-    fn cadence(&self, rules: &TimerRules) -> f64 {
+    pub(super) fn cadence(&self, rules: &TimerRules) -> f64 {
         if self.is_fixed() {
             self.row.interval_seconds.max(rules.floor)
         } else {
@@ -214,7 +213,7 @@ impl LoopState {
     }
 
     /// The end of a loop that another program, or a change of its limits, left armed past its end.
-    fn at_its_limit(&mut self) -> Option<Vec<TimerEffect>> {
+    pub(super) fn at_its_limit(&mut self) -> Option<Vec<TimerEffect>> {
         let fired = self.row.ticks_fired;
         if self.row.times > 0 && fired >= self.row.times {
             return Some(self.end(Status::Done, &format!("ran {fired} of {fired} times")));
@@ -268,102 +267,7 @@ impl LoopState {
         true
     }
 
-    fn answered(&mut self, outcome: Outcome, rules: &TimerRules, now: f64) -> Vec<TimerEffect> {
-        if !self.row.awaiting_response {
-            return Vec::new();
-        }
-        self.own.claim = None;
-        self.own.blocked = false;
-        let answer = match outcome {
-            Outcome::Finished(answer) => answer,
-            Outcome::Interrupted => {
-                self.row.awaiting_response = false;
-                return self.pause("its wake-up was interrupted");
-            }
-            Outcome::Cut => return self.go_on(rules, now),
-            Outcome::Failed(reason) => {
-                if !self.own.fuse.fail() {
-                    self.row.awaiting_response = false;
-                    return self.give_up(&reason);
-                }
-                self.pace(true, rules);
-                return self.go_on(rules, now);
-            }
-        };
-        self.own.fuse.succeed();
-        let new = digest(&answer);
-        self.pace(new == self.row.last_response_digest, rules);
-        self.row.last_response_digest = new;
-        if says_complete(&answer) {
-            return self.end(Status::Done, "the agent says it is complete");
-        }
-        if rules.judge && !self.row.until.is_empty() && self.is_live() {
-            self.own.blocked = true;
-            let until = self.row.until.clone();
-            return vec![TimerEffect::Save, TimerEffect::Judge { until, answer }];
-        }
-        self.go_on(rules, now)
-    }
-
-    fn judged(
-        &mut self,
-        met: bool,
-        reason: &str,
-        rules: &TimerRules,
-        now: f64,
-    ) -> Vec<TimerEffect> {
-        if !self.row.awaiting_response || self.own.claim.is_some() {
-            return Vec::new();
-        }
-        self.own.blocked = false;
-        if met {
-            return self.end(Status::Done, &format!("the condition is met: {reason}"));
-        }
-        self.go_on(rules, now)
-    }
-
-    fn pace(&mut self, same: bool, rules: &TimerRules) {
-        if !self.is_fixed() {
-            self.row.current_delay = rules.pace.after_answer(self.row.current_delay, same);
-        }
-    }
-
-    /// After a wake-up that did not end the loop: the caps, else the next due time.
-    fn go_on(&mut self, rules: &TimerRules, now: f64) -> Vec<TimerEffect> {
-        self.row.awaiting_response = false;
-        if self.row.status != Status::Active {
-            return vec![TimerEffect::Save];
-        }
-        if let Some(end) = self.at_its_limit() {
-            return end;
-        }
-        let cadence = self.cadence(rules);
-        if !self.is_fixed() {
-            self.row.next_due_at = now + cadence;
-        } else if self.row.next_due_at <= now {
-            // The turn outlasted these slots.
-            let seen = passed(self.row.next_due_at, cadence, now);
-            self.own.missed = self.own.missed.saturating_add(seen.slots);
-            self.row.next_due_at = next_slot(self.row.next_due_at, cadence, now, now);
-        }
-        vec![TimerEffect::Save]
-    }
-
-    fn user_message(&mut self, rules: &TimerRules, now: f64) -> Vec<TimerEffect> {
-        let floor = rules.pace.floor();
-        if !self.is_live() || self.is_fixed() || self.row.awaiting_response {
-            return Vec::new();
-        }
-        let due = self.row.next_due_at.min(now + floor);
-        if self.row.current_delay <= floor && due >= self.row.next_due_at {
-            return Vec::new();
-        }
-        self.row.current_delay = floor;
-        self.row.next_due_at = due;
-        vec![TimerEffect::Save]
-    }
-
-    fn pause(&mut self, reason: &str) -> Vec<TimerEffect> {
+    pub(super) fn pause(&mut self, reason: &str) -> Vec<TimerEffect> {
         if self.row.status != Status::Active {
             return vec![TimerEffect::Save];
         }
@@ -376,7 +280,7 @@ impl LoopState {
         ]
     }
 
-    fn give_up(&mut self, reason: &str) -> Vec<TimerEffect> {
+    pub(super) fn give_up(&mut self, reason: &str) -> Vec<TimerEffect> {
         self.pause(&format!(
             "its agent failed {MAX_FAILURES} times in a row, last: {reason}"
         ))
@@ -406,7 +310,7 @@ impl LoopState {
         vec![TimerEffect::Save]
     }
 
-    fn end(&mut self, status: Status, reason: &str) -> Vec<TimerEffect> {
+    pub(super) fn end(&mut self, status: Status, reason: &str) -> Vec<TimerEffect> {
         if matches!(self.row.status, Status::Done | Status::Cleared) {
             return Vec::new();
         }

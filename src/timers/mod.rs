@@ -23,6 +23,7 @@ pub mod goal_row;
 pub mod heartbeat;
 pub mod heartbeat_args;
 pub mod heartbeat_row;
+mod loop_answer;
 pub mod loop_row;
 pub mod loop_state;
 pub mod pacing;
@@ -33,6 +34,8 @@ pub mod rows;
 
 #[cfg(test)]
 mod cases_tests;
+#[cfg(test)]
+mod ends_tests;
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]
