@@ -78,6 +78,8 @@ pub struct Unit {
     pub fragment: Option<String>,
     /// `DropInPaths`.
     pub drop_ins: Vec<String>,
+    /// `Wants`, `Requires` and `BindsTo`: units that its start pulls in.
+    pub wants: Vec<String>,
     /// `NeedDaemonReload`.
     pub need_daemon_reload: Option<bool>,
     /// `ProtectHome`.
@@ -122,6 +124,10 @@ impl Unit {
             invocation_id: bag.hexadecimal("InvocationID"),
             fragment: bag.word("FragmentPath"),
             drop_ins: bag.texts("DropInPaths").unwrap_or_default(),
+            wants: ["Wants", "Requires", "BindsTo"]
+                .iter()
+                .flat_map(|name| bag.texts(name).unwrap_or_default())
+                .collect(),
             need_daemon_reload: bag.flag("NeedDaemonReload"),
             active_enter_us: bag.number("ActiveEnterTimestamp").filter(|time| *time > 0),
             ..Self::default()

@@ -170,9 +170,25 @@ fn rules_hold(facts: DispatchFacts, policy: Policy, kind: Kind) {
     }
 }
 
+// One test for each program, so that they run side by side.
 #[test]
-fn every_flip_gives_what_it_promises_and_no_subset_does() {
-    for facts in (0..OF_MODE).map(of_mode) {
+fn every_flip_of_ours_gives_what_it_promises_and_no_subset_does() {
+    flips_keep_their_promise(Launcher::Ours);
+}
+
+#[test]
+fn every_flip_of_old_hermes_agent_gives_what_it_promises_and_no_subset_does() {
+    flips_keep_their_promise(Launcher::AgentWithoutFallback);
+}
+
+#[test]
+fn every_flip_of_hermes_agent_gives_what_it_promises_and_no_subset_does() {
+    flips_keep_their_promise(Launcher::Agent);
+}
+
+fn flips_keep_their_promise(launcher: Launcher) {
+    let of_launcher = |facts: &DispatchFacts| facts.launcher == launcher;
+    for facts in (0..OF_MODE).map(of_mode).filter(of_launcher) {
         for policy in policies() {
             for kind in KINDS {
                 for flip in flips(facts, policy, kind) {

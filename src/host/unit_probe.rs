@@ -144,6 +144,7 @@ pub fn from_unit(unit: &Unit, manager: ManagerKind) -> UnitFacts {
     facts.control_group.clone_from(&unit.control_group);
     facts.fragment.clone_from(&unit.fragment);
     facts.drop_ins.clone_from(&unit.drop_ins);
+    facts.wants.clone_from(&unit.wants);
     facts.need_daemon_reload = unit.need_daemon_reload;
     facts.protect_home.clone_from(&unit.protect_home);
     facts.unix_sockets_forbidden = forbids;

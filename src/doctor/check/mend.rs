@@ -1,6 +1,7 @@
 //! Commands that mend what lies between a dispatcher and its service manager, with the real account
 //! and unit filled in. Data only: nothing here runs anything.
 
+use crate::bus::LingerMarker;
 use crate::doctor::finding::{Needs, Remedy, argv};
 use crate::host::Facts;
 use crate::host::facts::{ManagerKind, UnitFacts};
@@ -40,13 +41,18 @@ pub(super) fn relinger(facts: &Facts) -> Remedy {
 /// Starts the user manager, which then runs until the next logout or boot.
 pub(super) fn start_user_manager(facts: &Facts) -> Remedy {
     let manager = user_manager(facts);
-    Remedy::root(
+    let start = Remedy::root(
         ["systemctl", "start", &manager],
         "starts the user manager of the account",
-    )
-    .until_reboot()
-    .undo(["systemctl", "stop", &manager])
-    .verify(["systemctl", "is-active", &manager])
+    );
+    // Linger starts it again at the next boot.
+    let start = match facts.linger_marker {
+        LingerMarker::Present => start,
+        _ => start.until_reboot(),
+    };
+    start
+        .undo(["systemctl", "stop", &manager])
+        .verify(["systemctl", "is-active", &manager])
 }
 
 /// Restarts the user manager.
@@ -56,7 +62,6 @@ pub(super) fn restart_user_manager(facts: &Facts) -> Remedy {
         ["systemctl", "restart", &manager],
         "starts the user manager anew; all that runs under it ends",
     )
-    .until_reboot()
     .verify(["systemctl", "is-active", &manager])
 }
 
@@ -69,15 +74,16 @@ pub(super) fn reexec_user_manager(facts: &Facts) -> Remedy {
         ask.into_iter().chain(["daemon-reexec"]),
         "has the user manager execute itself again, which connects it anew; what runs under it goes on",
     )
-    .until_reboot()
     .verify(place.into_iter().chain(["--quiet", "true"]))
 }
 
 /// Restarts a unit.
 pub(super) fn restart_unit(facts: &Facts, unit: &UnitFacts, effect: &str) -> Remedy {
-    of_manager(facts, unit, &["restart", &unit.name], effect)
-        .until_reboot()
-        .verify(ask(facts, unit, &["is-active", &unit.name]))
+    of_manager(facts, unit, &["restart", &unit.name], effect).verify(ask(
+        facts,
+        unit,
+        &["is-active", &unit.name],
+    ))
 }
 
 /// Starts a unit.
@@ -147,13 +153,13 @@ pub(super) fn drop_in(facts: &Facts, unit: &UnitFacts, lines: &[&str], effect: &
     let file = format!("{folder}/50-hermes-{key}.conf");
     let text: Vec<String> = std::iter::once("[Service]")
         .chain(lines.iter().copied())
-        .map(quote::word)
+        .map(inner)
         .collect();
     let reload = line(&ask(facts, unit, &["daemon-reload"]));
     let restart = line(&ask(facts, unit, &["restart", &unit.name]));
-    let (folder, file) = (quote::word(&folder), quote::word(&file));
+    let (folder, file) = (inner(&folder), inner(&file));
     let write = format!(
-        "mkdir -p {folder} && printf '%s\\n' {} >{file}",
+        "mkdir -p {folder} && printf \"%s\\n\" {} >{file}",
         text.join(" ")
     );
     needed_by(
@@ -173,6 +179,18 @@ fn unit_folder(facts: &Facts, unit: &UnitFacts) -> String {
     }
 }
 
+/// A word inside a line for `sh`, which is itself put into single quotes when it is printed: double
+/// quotes keep that readable, as long as nothing in the word means something between them.
+pub(super) fn inner(word: &str) -> String {
+    let quoted = quote::word(word);
+    let special = |c: char| matches!(c, '"' | '$' | '`' | '\\' | '!' | '\'') || c.is_control();
+    if quoted == word || word.contains(special) {
+        quoted
+    } else {
+        format!("\"{word}\"")
+    }
+}
+
 /// A line for `sh`.
 pub(super) fn shell(line: String) -> Vec<String> {
     vec!["sh".to_owned(), "-c".to_owned(), line]
@@ -181,7 +199,7 @@ pub(super) fn shell(line: String) -> Vec<String> {
 fn line(words: &[String]) -> String {
     words
         .iter()
-        .map(|word| quote::word(word))
+        .map(|word| inner(word))
         .collect::<Vec<_>>()
         .join(" ")
 }
@@ -199,7 +217,7 @@ mod tests {
         assert_eq!(
             remedy.argv[2],
             "mkdir -p /etc/systemd/system/hermes.service.d && \
-             printf '%s\\n' '[Service]' ProtectHome=read-only \
+             printf \"%s\\n\" \"[Service]\" ProtectHome=read-only \
              >/etc/systemd/system/hermes.service.d/50-hermes-protecthome.conf && \
              systemctl daemon-reload && systemctl restart hermes.service"
         );

@@ -289,13 +289,12 @@ fn unsupervised(evidence: &Evidence) -> Finding {
 
 /// Writes a unit of the user manager that runs what runs now, once that has ended.
 fn own_unit(evidence: &Evidence) -> Option<Remedy> {
-    use crate::output::quote::word;
     let facts = &evidence.facts;
     let process = facts.dispatcher.process.as_ref()?;
     let exe = process.exe.known()?.display().to_string();
     let home = facts.account.home.as_ref()?;
     let folder = home.join(".config/systemd/user").display().to_string();
-    let runtime = word(&format!("XDG_RUNTIME_DIR={}", mend::run_user(facts))).clone();
+    let runtime = format!("XDG_RUNTIME_DIR={}", mend::run_user(facts));
     let lines = [
         "[Unit]".to_owned(),
         "Description=hermes serve".to_owned(),
@@ -307,10 +306,10 @@ fn own_unit(evidence: &Evidence) -> Option<Remedy> {
         "[Install]".to_owned(),
         "WantedBy=default.target".to_owned(),
     ];
-    let text: Vec<String> = lines.iter().map(|line| word(line)).collect();
-    let folder = word(&folder);
+    let text: Vec<String> = lines.iter().map(|line| mend::inner(line)).collect();
+    let folder = mend::inner(&folder);
     let line = format!(
-        "mkdir -p {folder} && printf '%s\\n' {} >{folder}/hermes.service && kill {} && \
+        "mkdir -p {folder} && printf \"%s\\n\" {} >{folder}/hermes.service && kill {} && \
          env {runtime} systemctl --user daemon-reload && \
          env {runtime} systemctl --user enable --now hermes.service",
         text.join(" "),

@@ -216,7 +216,7 @@ fn failed(evidence: &Evidence, unit: &UnitFacts) -> Finding {
     )
     .seen(seen("Result", unit.result.as_ref()))
     .seen(seen("SubState", unit.sub_state.as_ref()))
-    .remedy(remedy.until_reboot().verify(verify))
+    .remedy(remedy.verify(verify))
 }
 
 fn needs_reload(evidence: &Evidence, unit: &UnitFacts) -> Finding {
