@@ -21,6 +21,7 @@ pub mod process_probe;
 pub mod records;
 pub mod records_probe;
 pub mod runtime_dir;
+pub mod scheduler_owner;
 pub mod unit_file;
 pub mod unit_file_probe;
 pub mod unit_probe;

@@ -1,3 +1,5 @@
+//! Who is chosen, scene by scene.
+
 use super::*;
 use crate::host::facts::{Fact, Facts, Program};
 

@@ -1,3 +1,5 @@
+//! Alive, dead, reused, unverified: each by what was recorded and what is seen.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Both stages, on the host that the tests run on.
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The texts of /proc, good and hostile.
+
 use proptest::prelude::*;
 
 use super::*;

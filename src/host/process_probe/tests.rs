@@ -1,3 +1,5 @@
+//! The probe of a process, against our own and a child's.
+
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command as Process, Stdio};
 

@@ -1,3 +1,5 @@
+//! Unit files, drop-ins, specifiers and words.
+
 use proptest::prelude::*;
 
 use super::*;
