@@ -6,24 +6,20 @@
 mod budget;
 mod judge;
 mod pick;
+mod world;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
-use super::check;
-use super::confine::{Sandbox, confine};
-use super::evidence::{Evidence, HomeEvidence};
+use super::check::{self, Group};
+use super::confine::Sandbox;
+use super::evidence::Evidence;
 use super::finding::Severity;
-use super::gather;
 use super::report::{self, Report, assemble};
 use super::verdict::Thresholds;
 use super::{human, json, plain};
 use crate::clock::Now;
-use crate::error::{Context, Error, Kind, Result};
-use crate::home::Home;
-use crate::host::Facts;
+use crate::error::Result;
 pub use crate::host::choose::Choice;
 use crate::output::Out;
 use crate::runtime::Runtime;
@@ -31,7 +27,7 @@ pub use budget::Budget;
 pub use judge::judge;
 pub use pick::{Pick, pick};
 
-/// Hidden: a JSON file of [`Facts`] that stands for the probes of the host, so that a test of the whole
+/// Hidden: a JSON file of host facts that stands for the probes of the host, so that a test of the whole
 /// binary judges a host that it is not on.
 pub const FACTS_VARIABLE: &str = "__HERMES_FACTS";
 
@@ -98,13 +94,22 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
     let started = runtime.clock.now();
     let budget = Budget::of(request.deadline);
     let checks = pick(check::all(), &request.pick)?;
-    let facts = recorded_facts(runtime)?;
-    let sandbox = confine();
-    let homes = homes(&facts, started.wall, &budget);
+    let (facts, sandbox) = world::host(runtime, request, &budget)?;
+    let for_checks = budget.left() / 10;
+    let reading = budget.at_most(budget.left().saturating_sub(for_checks));
+    let (homes, late) = match world::homes(&facts, started.wall, &reading) {
+        Ok(homes) => (homes, Vec::new()),
+        Err(names) => (Vec::new(), names),
+    };
     let evidence = Arc::new(Evidence::new(started.wall, facts).with_homes(homes));
-    let ran = judge(&checks, &evidence, &runtime.clock, &budget);
+    let (blind, able) = checks
+        .into_iter()
+        .partition::<Vec<_>, _>(|check| !late.is_empty() && reads_homes(check.group));
+    let mut ran = judge(&able, &evidence, &runtime.clock, &budget);
+    let why = format!("reading {} did not end in time", late.join(", "));
+    ran.extend(blind.into_iter().map(|check| judge::late(check, &why)));
     let input = report::Input {
-        run: this_run(runtime, request, started, &sandbox),
+        run: this_run(runtime, request, started, (&evidence, &sandbox)),
         host: report::Host::of(&evidence.facts),
         dispatch: Some(report::Dispatch::of(&evidence)),
         ran,
@@ -113,35 +118,35 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
     Ok(assemble(input))
 }
 
-/// What the homes hold. They are read on a thread of their own: a file system may hang.
-fn homes(facts: &Facts, now: Timestamp, budget: &Budget) -> Vec<HomeEvidence> {
-    let homes: Vec<_> = facts
-        .homes
-        .iter()
-        .map(|home| Home::at(&home.path))
-        .collect();
-    let facts = facts.clone();
-    let reading = Budget::start("homes", move || {
-        gather::homes(&homes, gather::Scope { facts: &facts, now })
-    });
-    reading.wait(budget).unwrap_or_default()
+/// Whether the checks of this group judge what lies in homes. Where that could not be read they would
+/// take it for absent.
+fn reads_homes(group: Group) -> bool {
+    match group {
+        Group::Host
+        | Group::SessionBus
+        | Group::Linger
+        | Group::RuntimeDir
+        | Group::Service
+        | Group::Policy => false,
+        Group::Config
+        | Group::Stores
+        | Group::Scheduler
+        | Group::Jobs
+        | Group::Ledger
+        | Group::Loops
+        | Group::Sessions => true,
+    }
 }
 
-/// The facts of another host, where a test brought them.
-fn recorded_facts(runtime: &Runtime) -> Result<Facts> {
-    let Some(path) = runtime.environ.text(FACTS_VARIABLE) else {
-        return Err(Error::new(Kind::Unavailable, "this host cannot be probed"));
-    };
-    let text = fs_err::read_to_string(path).context(Kind::Usage, "failed to read the facts")?;
-    serde_json::from_str(&text).context(Kind::Usage, format!("'{path}' holds no facts of a host"))
-}
-
-fn this_run(runtime: &Runtime, request: &Request, started: Now, sandbox: &Sandbox) -> report::Run {
-    let took = runtime
-        .clock
-        .now()
-        .monotonic
-        .saturating_sub(started.monotonic);
+fn this_run(
+    runtime: &Runtime,
+    request: &Request,
+    started: Now,
+    (evidence, sandbox): (&Evidence, &Sandbox),
+) -> report::Run {
+    let now = runtime.clock.now();
+    let took = now.monotonic.saturating_sub(started.monotonic);
+    let homes = evidence.facts.homes.iter();
     report::Run {
         started_at: started.wall.to_string(),
         duration_ms: report::milliseconds(took),
@@ -150,6 +155,6 @@ fn this_run(runtime: &Runtime, request: &Request, started: Now, sandbox: &Sandbo
         user: runtime.account.name.clone(),
         sandbox: sandbox.word(),
         sandbox_gap: sandbox.gap(),
-        homes: Vec::new(),
+        homes: homes.map(|home| home.path.display().to_string()).collect(),
     }
 }

@@ -94,6 +94,16 @@ fn outcomes() -> [Ended; 6] {
     let mut bus = Outcome::default();
     bus.find(bus_mute());
     let mut service = Outcome::default();
+    service.find(
+        Finding::new(
+            "HM301",
+            Subject::new("unit", "hermes-serve.service"),
+            "a restart of hermes-serve.service kills running jobs",
+        )
+        .severity(Severity::Warning)
+        .because_of("HM208")
+        .because_of("HM204"),
+    );
     service.could_not_and_it_matters("whether the service has a runtime directory", &gap);
     service.find(
         Finding::new(
@@ -147,12 +157,12 @@ pub(super) fn dispatch() -> Dispatch {
             mode: "refused",
             reasons: vec!["long-lived workers run restart-safe or not at all".to_owned()],
         },
-        because: vec!["HM204".to_owned()],
+        because: Vec::new(),
         after_logout: "degraded",
         after_reboot: "scoped",
         flips_to: Some(Flip {
             mode: "scoped",
-            by: vec!["HM204".to_owned()],
+            by: Vec::new(),
             changes: vec![Step {
                 name: "bus=up",
                 text: "bring up the user manager and its bus",

@@ -1,6 +1,9 @@
 //! What a user sees, through the binary.
 
 mod config;
+mod doctor;
+mod doctor_readonly;
 mod doors;
 mod exit;
+mod explain;
 mod generated;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Page;
+use crate::doctor::finding::Severity;
 use crate::doctor::plain;
 use crate::doctor::report::{CheckStatus, Report, Reported};
 use crate::doctor::verdict::Status;
@@ -11,7 +12,7 @@ use crate::output::human::count;
 pub(super) fn write(page: &mut Page, report: &Report) {
     broken(page, report);
     unchecked(page, report);
-    if page.look.verbose {
+    if page.look.verbose && !report.checks.is_empty() {
         checks(page, report);
     }
     page.gap();
@@ -117,7 +118,10 @@ fn next(page: &mut Page, report: &Report) {
     let unknown = report
         .unknowns()
         .find(|(_, unknown)| unknown.matters && !unknown.would_tell.is_empty());
-    let worst = report.first_to_mend();
+    // A note without a way out asks for nothing.
+    let worst = report
+        .first_to_mend()
+        .filter(|found| found.severity > Severity::Info || !found.remedies.is_empty());
     let told = unknown.map(|(_, unknown)| unknown.would_tell.clone());
     let mended = worst.map(first_step);
     let command = match report.verdict.status {

@@ -54,7 +54,7 @@ fn one(page: &mut Page, found: &Reported, symptoms: &[Reported]) {
     let painted = format!("{} {code}: ", page.severity(found.severity));
     let summary = page.safe(&found.summary);
     page.labelled(&label, &painted, &summary, "  ");
-    if !found.summary.contains(&found.subject.name) {
+    if found.subject.kind != "host" && !found.summary.contains(&found.subject.name) {
         let subject = format!("{} {}", found.subject.kind, found.subject.name);
         let subject = page.safe(&subject);
         page.paragraph(&subject, "  ");

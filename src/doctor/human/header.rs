@@ -66,24 +66,26 @@ fn sentence(dispatch: &Dispatch) -> String {
         (false, _) => "jobs run",
         (true, _) => "jobs would run",
     };
-    let mode = match dispatch.cron.mode {
-        "in_process" => " in-process",
-        "scoped" => " scoped",
-        "degraded" => " degraded",
+    let then = match (dispatch.cron.mode, dispatch.cron.survives_restart) {
+        ("in_process", _) => " in-process, and end with what started them",
+        ("scoped", _) => " scoped, and a restart of the service leaves them alone",
+        ("degraded", Some(true)) => " degraded, yet a restart of the service leaves them alone",
+        ("degraded", Some(false)) => " degraded, and a restart of the service ends them",
+        ("degraded", None) => " degraded, and whether a restart ends them cannot be told",
         _ => "",
     };
-    let then = match dispatch.cron.survives_restart {
-        _ if dispatch.cron.mode == "refused" => "",
-        Some(true) => ", and a restart of the service leaves them alone",
-        Some(false) => ", and a restart of the service ends them",
-        None => ", and whether a restart ends them cannot be told",
-    };
-    format!("{verb}{mode}{then}")
+    format!("{verb}{then}")
 }
 
 fn block(page: &mut Page, dispatch: &Dispatch) {
     let jobs = with_reasons(dispatch.cron.mode, &dispatch.cron.reasons);
-    let long = with_reasons(dispatch.long_lived.mode, &dispatch.long_lived.reasons);
+    // What both kinds of work share is said once.
+    let own = if dispatch.long_lived.reasons == dispatch.cron.reasons {
+        &[]
+    } else {
+        dispatch.long_lived.reasons.as_slice()
+    };
+    let long = with_reasons(dispatch.long_lived.mode, own);
     row(page, "jobs", &jobs);
     row(page, "long-lived work", &long);
     row(

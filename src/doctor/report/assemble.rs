@@ -19,8 +19,8 @@ pub enum Ended {
     Said(Outcome),
     /// It broke down, with these last words.
     Broke(String),
-    /// It had not ended at the deadline, or was never begun.
-    Late,
+    /// It had not ended at the deadline, or could not begin; this is why.
+    Late(String),
 }
 
 /// One check that was asked for.
@@ -40,7 +40,7 @@ pub struct Input {
     pub run: Run,
     /// Where it ran.
     pub host: Host,
-    /// In which mode jobs are dispatched. Its `because` holds codes, here to become ids.
+    /// In which mode jobs are dispatched; which findings made it so is filled in here.
     pub dispatch: Option<Dispatch>,
     /// The checks that were asked for.
     pub ran: Vec<Ran>,
@@ -171,11 +171,11 @@ fn check_report(ran: &Ran, findings: &[Reported], strict: bool) -> CheckReport {
             report.status = CheckStatus::Internal;
             report.reason = Some(format!("it broke down: {words}"));
         }
-        Ended::Late => {
+        Ended::Late(why) => {
             report.status = CheckStatus::Unknown;
             let unknown = Unknown {
                 what: ran.check.title.to_owned(),
-                why: "the deadline came first".to_owned(),
+                why: why.clone(),
                 would_tell: Vec::new(),
                 matters: true,
             };

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::Reported;
-use crate::dispatch::{Decision, Guess, Manager, Mechanism};
+use crate::dispatch::{Change, Decision, Guess, Manager, Mechanism};
 use crate::doctor::evidence::Evidence;
 use crate::host::facts::{Program, Viewpoint};
 
@@ -86,7 +86,7 @@ pub struct Step {
 }
 
 impl Dispatch {
-    /// The decision in the words of the report. `because` and `by` hold codes until
+    /// The decision in the words of the report. `because` and `by` are empty until
     /// [`Dispatch::with_ids`] knows the findings.
     #[must_use]
     pub fn of(evidence: &Evidence) -> Self {
@@ -133,23 +133,57 @@ impl Dispatch {
             guesses: evidence.guesses.iter().map(guess).collect(),
         }
     }
-    /// The same with the ids of findings where it had their codes.
+    /// The same with the ids of the findings that made it so, and of those that the changes mend.
     #[must_use]
     pub(super) fn with_ids(mut self, findings: &[Reported]) -> Self {
-        let ids = |codes: &[String]| -> Vec<String> {
-            let named = |found: &&Reported| codes.iter().any(|code| code == found.code);
-            findings
-                .iter()
-                .filter(named)
-                .map(|found| found.id.clone())
-                .collect()
-        };
-        self.because = ids(&self.because);
+        let mut because: Vec<String> = findings
+            .iter()
+            .filter(|found| CONSEQUENCES.contains(&found.code))
+            .map(|found| root_of(found, findings).id.clone())
+            .collect();
+        because.dedup();
+        self.because = because;
         if let Some(flip) = &mut self.flips_to {
-            flip.by = ids(&flip.by);
+            let changes = flip
+                .changes
+                .iter()
+                .filter_map(|step| Change::named(step.name));
+            let codes: Vec<_> = changes.flat_map(mended_by).collect();
+            let named = findings.iter().filter(|found| codes.contains(&&found.code));
+            flip.by = named.map(|found| found.id.clone()).collect();
         }
         self
     }
+}
+
+/// Findings that say what the mode does to jobs: restart kills them, they are refused, Hermes Agent
+/// refuses them. What explains these made the mode.
+const CONSEQUENCES: [&str; 3] = ["HM301", "HM302", "HM304"];
+
+/// Codes of the findings that this change mends.
+fn mended_by(change: Change) -> &'static [&'static str] {
+    match change {
+        Change::LingerOn => &["HM221", "HM222", "HM224"],
+        Change::BusUp => &[
+            "HM201", "HM202", "HM203", "HM204", "HM205", "HM206", "HM207", "HM209",
+        ],
+        Change::UserManagerReconnected => &["HM208"],
+        Change::SystemManagerUp => &["HM103", "HM104"],
+        Change::SandboxOpen => &["HM307", "HM308"],
+        Change::DispatcherRestarted => &["HM211"],
+        Change::VariablesSet => &["HM245"],
+        Change::SystemdRunFound => &["HM317"],
+        Change::Supervised => &["HM305"],
+        Change::ScopeNotRequired => &["HM302"],
+        Change::ProgramUpdated | Change::ProgramSwitched => &["HM304"],
+    }
+}
+
+/// What explains a finding and is explained by nothing.
+fn root_of<'a>(found: &'a Reported, findings: &'a [Reported]) -> &'a Reported {
+    let cause = found.cause.as_ref();
+    let cause = cause.and_then(|id| findings.iter().find(|other| other.id == *id));
+    cause.map_or(found, |cause| root_of(cause, findings))
 }
 
 fn reasons(decision: &Decision) -> Vec<String> {

@@ -37,7 +37,11 @@ pub fn judge(
             }
         }
     }
-    ran.extend(checks.iter().skip(ran.len()).map(|check| late(check)));
+    let rest = checks.iter().skip(ran.len());
+    ran.extend(
+        rest.map(|check| late(check, "the deadline came first"))
+            .collect::<Vec<_>>(),
+    );
     ran
 }
 
@@ -67,10 +71,11 @@ fn last_words(payload: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "no message".to_owned())
 }
 
-fn late(check: &'static Check) -> Ran {
+/// A check that could not end, or not begin.
+pub(super) fn late(check: &'static Check, why: &str) -> Ran {
     Ran {
         check,
-        ended: Ended::Late,
+        ended: Ended::Late(why.to_owned()),
         took: Duration::ZERO,
     }
 }
@@ -125,6 +130,6 @@ mod tests {
     fn what_hangs_is_late_and_so_is_what_comes_after_it() {
         let ended = endings(&[&PLAIN, &HANGS, &PLAIN], Duration::from_millis(100));
         assert!(matches!(&ended[0], Ended::Said(_)));
-        assert!(matches!(&ended[1..], [Ended::Late, Ended::Late]));
+        assert!(matches!(&ended[1..], [Ended::Late(_), Ended::Late(_)]));
     }
 }

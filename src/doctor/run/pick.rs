@@ -31,7 +31,8 @@ pub fn pick(all: impl Iterator<Item = &'static Check>, pick: &Pick) -> Result<Ve
         .filter(|check| pick.only.is_empty() || named(check, &pick.only))
         .filter(|check| !named(check, &pick.skip))
         .collect();
-    if picked.is_empty() {
+    let asked = !(pick.only.is_empty() && pick.skip.is_empty());
+    if picked.is_empty() && asked {
         return Err(Error::usage("--only and --skip leave no check to run"));
     }
     Ok(picked)

@@ -1,0 +1,72 @@
+//! The two stages in which the world is looked at, and the confinement between them.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::super::confine::{Sandbox, confine};
+use super::super::evidence::HomeEvidence;
+use super::super::gather;
+use super::budget::Budget;
+use super::{FACTS_VARIABLE, Request};
+use crate::error::{Context, Error, Kind, Result};
+use crate::home::Home;
+use crate::host::Facts;
+use crate::host::probe::{self, Caller};
+use crate::runtime::Runtime;
+
+/// What other processes may take of the time: reading the environment of one that is stuck in the
+/// kernel can hang.
+const PROCESSES: Duration = Duration::from_secs(2);
+
+/// The host as it was found, and what confines this process from now on.
+///
+/// # Errors
+/// When what was named is not there, or the processes cannot be looked at.
+pub(super) fn host(
+    runtime: &Runtime,
+    request: &Request,
+    budget: &Budget,
+) -> Result<(Facts, Sandbox)> {
+    if let Some(path) = runtime.environ.text(FACTS_VARIABLE) {
+        let facts = recorded(path)?;
+        return Ok((facts, confine()));
+    }
+    let (choice, caller) = (request.choice.clone(), Caller::of(runtime));
+    let seen = Budget::start("processes", move || probe::observe(&choice, &caller));
+    let observed = seen.wait(&budget.at_most(PROCESSES)).unwrap_or_else(|| {
+        Err(Error::new(
+            Kind::Unavailable,
+            "the processes of this host did not let themselves be looked at in time",
+        ))
+    })?;
+    let sandbox = confine();
+    let facts = probe::complete(observed, budget.left())?;
+    Ok((facts, sandbox))
+}
+
+/// The facts of another host, as a test brought them.
+fn recorded(path: &str) -> Result<Facts> {
+    let text = fs_err::read_to_string(path).context(Kind::Usage, "failed to read the facts")?;
+    serde_json::from_str(&text).context(Kind::Usage, format!("'{path}' holds no facts of a host"))
+}
+
+/// What the homes hold, or those whose reading did not end: a file system may hang.
+pub(super) fn homes(
+    facts: &Facts,
+    now: Timestamp,
+    budget: &Budget,
+) -> std::result::Result<Vec<HomeEvidence>, Vec<String>> {
+    let homes: Vec<_> = facts
+        .homes
+        .iter()
+        .map(|home| Home::at(&home.path))
+        .collect();
+    let names = homes.iter().map(|home| home.path().display().to_string());
+    let names = names.collect();
+    let facts = facts.clone();
+    let reading = Budget::start("homes", move || {
+        gather::homes(&homes, gather::Scope { facts: &facts, now })
+    });
+    reading.wait(budget).ok_or(names)
+}
