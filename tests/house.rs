@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// May be used anywhere.
-const EVERYWHERE: [&str; 3] = ["clock", "error", "output"];
+const EVERYWHERE: [&str; 4] = ["clock", "error", "fault", "output"];
 
 /// Windows, and the windows that each may look at.
 const WINDOWS: &[(&str, &[&str])] = &[
@@ -16,6 +16,7 @@ const WINDOWS: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("db", &["files"]),
     ("error", &[]),
+    ("fault", &[]),
     ("files", &[]),
     ("home", &["files"]),
     ("output", &[]),
