@@ -14,6 +14,7 @@
 
 pub mod claim;
 pub mod delivery;
+pub mod dispatcher;
 pub mod due;
 mod due_pass;
 mod due_repair;

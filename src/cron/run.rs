@@ -22,8 +22,13 @@ use crate::output::human;
 /// Most of a script's output that is kept for a document, a prompt or a delivery, in bytes: its end.
 const KEPT: usize = 1 << 20;
 
+/// Marks everything that a run starts, so that what is left of it can be found.
+pub const EXECUTION_VARIABLE: &str = "HERMES_EXECUTION_ID";
+
 /// What a run needs beside its task.
 pub struct Context<'a> {
+    /// The execution.
+    pub execution_id: &'a str,
     /// The agent, where one is configured.
     pub agent: Option<&'a AgentCommand>,
     /// The environment of whatever is run.
@@ -150,6 +155,7 @@ impl Context<'_> {
             environment.extend(variables(&text));
         }
         environment.insert("HERMES_JOB_ID".to_owned(), task.job_id.clone());
+        environment.insert(EXECUTION_VARIABLE.to_owned(), self.execution_id.to_owned());
         Ok(environment)
     }
 
@@ -219,7 +225,11 @@ impl Context<'_> {
         let ours = environment
             .iter()
             .map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
-        let env = agent.environment(ours, [("HERMES_JOB_ID".into(), task.job_id.clone().into())]);
+        let own = [
+            ("HERMES_JOB_ID".into(), task.job_id.clone().into()),
+            (EXECUTION_VARIABLE.into(), self.execution_id.into()),
+        ];
+        let env = agent.environment(ours, own);
         let total = task.timeout.or(agent.timeout.map(|limit| limit.as_secs()));
         let limits = limits(total, agent.inactivity);
         let spec = Spec {

@@ -306,12 +306,14 @@ impl Worker {
             .transpose()?;
         let log = Log::begin(&self.home, self.id()).unwrap_or_else(|_| Log::none());
         let environment = self.payload.environment.clone();
+        let execution_id = self.id().to_owned();
         let (task, home) = (self.work.task.clone(), self.home.path().to_path_buf());
         let (groups, mut new_groups) = tokio::sync::mpsc::unbounded_channel();
         let mut started = move |group| {
             let _we_are_still_here = groups.send(group);
         };
         let mut context = Context {
+            execution_id: &execution_id,
             agent: agent.as_ref(),
             environment: &environment,
             home: &home,

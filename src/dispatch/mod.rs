@@ -1,6 +1,7 @@
 //! How a job is launched: one pure decision, and the launchers that follow it.
 
 pub mod derive;
+pub mod ending;
 pub mod facts;
 pub mod flips;
 pub mod forecast;
@@ -8,6 +9,7 @@ pub mod handover;
 pub mod launcher;
 pub mod mode;
 pub mod placement;
+pub mod verdict_probe;
 
 pub use derive::{Guess, derive};
 pub use facts::DispatchFacts;

@@ -114,7 +114,8 @@ fn doors(wish: &Wish) -> Vec<(Door, PathBuf, u32)> {
     }
 }
 
-async fn open_door(wish: &Wish) -> Option<Client> {
+/// The first door behind which the manager answers.
+pub async fn open_door(wish: &Wish) -> Option<Client> {
     for (door, path, owner) in doors(wish) {
         let (report, client) = dial(door, &path, owner, Patience::default()).await;
         if report.answers() {

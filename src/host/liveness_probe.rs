@@ -53,6 +53,25 @@ pub fn observe(pid: u32, machine: &Machine, kin: fn(Role) -> bool) -> Observatio
     }
 }
 
+/// Observes a pid for a record that names its start and its boot, and nothing else. Needs no look at
+/// the machine, so it costs two reads.
+#[must_use]
+pub fn observe_here(pid: u32, boot: Option<BootMark>) -> Observation {
+    let signal = signal(pid);
+    let name = pid.to_string();
+    let stat = (signal == Signal::Exists).then(|| stat(&name)).flatten();
+    Observation {
+        start_ticks: stat.as_ref().map(|stat| stat.start_ticks),
+        started_at: None,
+        zombie: stat.as_ref().is_some_and(super::proc::Stat::is_zombie),
+        kin: None,
+        boot,
+        pid_namespace: None,
+        ticks_per_second: rustix::param::clock_ticks_per_second(),
+        signal,
+    }
+}
+
 fn signal(pid: u32) -> Signal {
     let known = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let Some(pid) = known else {

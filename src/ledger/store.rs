@@ -191,6 +191,18 @@ impl Ledger {
         )
     }
 
+    /// Takes an offered row back. `false`: a worker has adopted it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn take_back(&self, id: &str, owner: &Owner) -> Result<bool> {
+        self.change(
+            "UPDATE executions SET handoff_pending = 0, handoff_started_at = NULL
+             WHERE id = ?1 AND status = 'claimed' AND process_id = ?2 AND pid = ?3",
+            params![id, owner.process_id, owner.pid],
+        )
+    }
+
     /// Adopts an offered row: the one conditional update whose winner may run side effects.
     ///
     /// # Errors

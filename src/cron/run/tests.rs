@@ -42,6 +42,7 @@ impl Home {
         let environment = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let (_keep, cancel) = watch::channel(false);
         let mut context = Context {
+            execution_id: "e1",
             agent: agent.as_ref(),
             environment: &environment,
             home: self.directory.path(),

@@ -1,0 +1,343 @@
+//! The dispatcher: from an order to the end of its execution. One order never waits for, or fails with,
+//! another; every way out of here leaves a record.
+//!
+//! ```text
+//! claim of the job ── task ── row of the ledger ── decision ── offer ── worker ── adoption ── end
+//!    skipped          refused    slot taken         refused      launch failed        ok / failed /
+//!                                                                                      cause
+//! ```
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use uuid::Uuid;
+
+use super::claim::{self, Claimant, Obstacle};
+use super::job::{Job, RawJob, find};
+use super::jobs_file::{Change, JobsFile};
+use super::task::{self, Place, Task};
+use crate::agent;
+use crate::child::spawn::Watch;
+use crate::clock::Clock;
+use crate::dispatch::verdict_probe::Verdicts;
+use crate::error::{Error, Kind, Result};
+use crate::fault;
+use crate::home::Home;
+use crate::host::identity_probe::OwnIdentity;
+use crate::ledger::{Claim, Claimed, Ledger, Owner};
+
+mod launch;
+mod record;
+mod wait;
+
+/// What a dispatcher is made of.
+pub struct Parts {
+    /// The home.
+    pub home: Home,
+    /// Name of the zone of schedules; none is the host's.
+    pub zone_name: Option<String>,
+    /// That zone.
+    pub zone: TimeZone,
+    /// The clocks.
+    pub clock: Arc<dyn Clock>,
+    /// What the operator asked for.
+    pub settings: crate::config::settings::Cron,
+    /// The agent, as configured.
+    pub agent: agent::Settings,
+    /// This process.
+    pub identity: OwnIdentity,
+    /// Name of this machine in claims.
+    pub machine: String,
+    /// Environment of what jobs run.
+    pub environment: BTreeMap<String, String>,
+    /// What dispatch turns on.
+    pub verdicts: Arc<Verdicts>,
+    /// Hidden variables of tests, for workers too.
+    pub test_variables: Vec<(OsString, OsString)>,
+    /// Gets each sentence that an operator should read.
+    pub say: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+/// A dispatcher of one home.
+pub struct Dispatcher {
+    pub(super) parts: Parts,
+    pub(super) owner: Owner,
+    ledger: Arc<Mutex<Option<Ledger>>>,
+    warned: AtomicBool,
+}
+
+/// One job that is to run.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The job, as it was when it was found due.
+    pub job: RawJob,
+    /// Its slot; none for a run by hand.
+    pub slot: Option<Timestamp>,
+    /// A person asked for it.
+    pub manual: bool,
+    /// `builtin` from the ticker, `direct` from a person.
+    pub source: &'static str,
+}
+
+/// What became of an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It did not run, and that is right: paused meanwhile, still running, the slot taken.
+    Skipped(String),
+    /// It must not run; what would have to change is in the sentence.
+    Refused(String),
+    /// It should have run and could not be started.
+    NotLaunched {
+        /// The row, where there is one.
+        execution_id: Option<String>,
+        /// Why.
+        error: String,
+    },
+    /// It ran.
+    Ended {
+        /// The row.
+        execution_id: String,
+        /// It did what was asked.
+        ok: bool,
+        /// What went wrong.
+        error: Option<String>,
+    },
+}
+
+/// A claim and everything that hangs on it.
+struct Hold {
+    job: RawJob,
+    job_id: String,
+    by: String,
+    task: Task,
+    manual: bool,
+}
+
+impl Dispatcher {
+    /// A dispatcher of these parts.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let owner = Owner::from(&parts.identity);
+        Self {
+            parts,
+            owner,
+            ledger: Arc::default(),
+            warned: AtomicBool::new(false),
+        }
+    }
+
+    /// The job store.
+    #[must_use]
+    pub fn jobs(&self) -> JobsFile {
+        JobsFile::new(&self.parts.home, self.parts.zone.clone())
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.parts.clock.wall()
+    }
+
+    /// Does something with the ledger, away from the event loop: it may wait for a lock.
+    ///
+    /// # Errors
+    /// When the ledger cannot be opened, or refuses.
+    pub async fn with_ledger<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Ledger) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (shared, path) = (Arc::clone(&self.ledger), self.parts.home.ledger());
+        let zone = self.parts.zone.clone();
+        blocking(move || {
+            let mut slot = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ledger = match slot.take() {
+                Some(ledger) => ledger,
+                None => Ledger::open(&path, zone)?,
+            };
+            let result = act(&mut ledger);
+            *slot = Some(ledger);
+            result
+        })
+        .await
+    }
+
+    /// Changes the job store, away from the event loop.
+    ///
+    /// # Errors
+    /// As [`JobsFile::update`].
+    pub async fn with_jobs<T: Send + 'static>(
+        &self,
+        change: impl FnMut(&mut Vec<RawJob>) -> Result<Change<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (file, now) = (self.jobs(), self.now());
+        blocking(move || file.update(now, change)).await
+    }
+
+    /// Runs an order to the end of its execution.
+    pub async fn run(&self, order: Order) -> Fate {
+        let fate = match self.attempt(&order).await {
+            Ok(fate) => fate,
+            Err(error) => Fate::NotLaunched {
+                execution_id: None,
+                error: in_words(&error),
+            },
+        };
+        self.account_for(&order, &fate).await;
+        fate
+    }
+
+    async fn attempt(&self, order: &Order) -> Result<Fate> {
+        if let Some(fate) = self.runs_already(order).await? {
+            return Ok(fate);
+        }
+        let claimed = match self.claim(order).await? {
+            Ok(claimed) => claimed,
+            Err(fate) => return Ok(fate),
+        };
+        fault::point("dispatcher.claimed");
+        let execution_id = Uuid::new_v4().simple().to_string();
+        if let Some(fate) = self.open_row(order, &claimed, &execution_id).await? {
+            self.let_go(&claimed).await;
+            return Ok(fate);
+        }
+        fault::point("dispatcher.row");
+        match self.launch(&claimed, &execution_id).await {
+            Ok(fate) => Ok(fate),
+            Err(error) => {
+                let error = in_words(&error);
+                self.launch_failed(&claimed, &execution_id, &error).await;
+                Ok(Fate::NotLaunched {
+                    execution_id: Some(execution_id),
+                    error,
+                })
+            }
+        }
+    }
+
+    /// Takes the claim of the job, after a look at the job as it is now.
+    async fn claim(&self, order: &Order) -> Result<std::result::Result<Hold, Fate>> {
+        let id = Job::read(&order.job).id().unwrap_or_default().to_owned();
+        let by = format!("{}:{}", self.parts.machine, Uuid::new_v4().simple());
+        let (zone, now, manual) = (self.parts.zone.clone(), self.now(), order.manual);
+        let (job_id, claimant) = (id.clone(), by.clone());
+        let machine = self.parts.machine.clone();
+        let taken = self
+            .with_jobs(move |jobs| {
+                let gone = find(jobs, &job_id).is_some_and(|job| holder_is_gone(job, &machine));
+                let claimant = Claimant {
+                    by: &claimant,
+                    holder_is_gone: gone,
+                    manual,
+                };
+                match claim::take(jobs, &job_id, claimant, now, &zone) {
+                    Ok(()) => Ok(Change::Write(Ok(find(jobs, &job_id).cloned()))),
+                    Err(obstacle) => Ok(Change::Nothing(Err(obstacle))),
+                }
+            })
+            .await?;
+        let job = match taken {
+            Ok(Some(job)) => job,
+            Ok(None) => return Ok(Err(Fate::Skipped(Obstacle::Gone.text()))),
+            Err(obstacle) => return Ok(Err(Fate::Skipped(obstacle.text()))),
+        };
+        let task = match self.task(&job) {
+            Ok(task) => task,
+            Err(error) => {
+                let fate = Fate::Refused(in_words(&error));
+                self.release(&id, &by).await;
+                return Ok(Err(fate));
+            }
+        };
+        Ok(Ok(Hold {
+            job,
+            job_id: id,
+            by,
+            task,
+            manual,
+        }))
+    }
+
+    /// The run that a job means, and an agent for it where it needs one.
+    fn task(&self, job: &RawJob) -> Result<Task> {
+        let settings = &self.parts.settings;
+        let place = Place {
+            home: self.parts.home.path(),
+            script_timeout: settings.script_timeout.map_or(0, |limit| limit.as_secs()),
+            output_retention: settings
+                .output_retention
+                .map_or(0, |kept| i64::try_from(kept).unwrap_or(i64::MAX)),
+        };
+        let task = task::plan(&Job::read(job), place)?;
+        if task.work.needs_agent() {
+            self.parts.agent.resolve()?;
+        }
+        Ok(task)
+    }
+
+    /// The new row; a fate where the slot has one already.
+    async fn open_row(&self, order: &Order, claimed: &Hold, id: &str) -> Result<Option<Fate>> {
+        let (job_id, owner, now) = (claimed.job_id.clone(), self.owner.clone(), self.now());
+        let (id, slot, source) = (id.to_owned(), order.slot, order.source);
+        let taken = self
+            .with_ledger(move |ledger| {
+                let claim = Claim {
+                    id: &id,
+                    job_id: &job_id,
+                    source,
+                    slot,
+                };
+                ledger.claim(&claim, &owner, now)
+            })
+            .await?;
+        Ok(match taken {
+            Claimed::Ours => None,
+            Claimed::SlotTaken {
+                execution_id,
+                status,
+            } => Some(Fate::Skipped(format!(
+                "its slot has an execution already ({execution_id}, {status})"
+            ))),
+        })
+    }
+}
+
+/// Runs something that may wait, away from the event loop.
+async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(act).await.map_err(|error| {
+        Error::new(Kind::Internal, "a step of the dispatcher broke").with_source(error)
+    })?
+}
+
+/// An error with its causes and hints, in one line.
+fn in_words(error: &Error) -> String {
+    let mut words = error.message().to_owned();
+    for part in error.causes() {
+        words = format!("{words}: {part}");
+    }
+    for hint in error.hints() {
+        words = format!("{words}. {hint}");
+    }
+    words
+}
+
+/// Whether the holder of a job's claim was a process of this machine that has ended. Of any other
+/// holder only the age of the claim tells.
+fn holder_is_gone(job: &RawJob, machine: &str) -> bool {
+    let view = Job::read(job);
+    let Some(held) = view.fire_claim() else {
+        return false;
+    };
+    let Some((holder, _)) = held.by.rsplit_once(':') else {
+        return false;
+    };
+    let (Some((host, pid)), Some((own, _))) = (holder.rsplit_once(':'), machine.rsplit_once(':'))
+    else {
+        return false;
+    };
+    let pid = pid.parse::<u32>().ok();
+    host == own && pid.is_some_and(|pid| matches!(Watch::of(pid), Ok(None)))
+}

@@ -1,0 +1,261 @@
+//! Launching: the decision, the offer, the worker's answer.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::time::Instant;
+
+use super::{Dispatcher, Fate, Hold, blocking};
+use crate::cron::worker::Work;
+use crate::dispatch::handover::{Acknowledgement, Next, Payload, VERSION, after_silence};
+use crate::dispatch::launcher::{self, Answer, Orders, Worker};
+use crate::dispatch::mode::{Decision, Kind as WorkerKind, Mode, Policy, decide};
+use crate::dispatch::verdict_probe::Verdict;
+use crate::error::{Error, Kind, Result};
+use crate::fault;
+use crate::ledger::{Status, rows};
+
+/// Least memory that a worker may have, in bytes.
+const LEAST_MEMORY: u64 = 64 << 20;
+/// Most memory that a worker may have, in bytes: half of the machine's, and at most this.
+const MOST_MEMORY: u64 = 4 << 30;
+
+/// What a worker without an acknowledgement left.
+struct Silence {
+    text: String,
+    /// It refused: another try would say the same.
+    is_final: bool,
+}
+
+impl Dispatcher {
+    /// Decides, offers, starts, and waits for the end.
+    pub(super) async fn launch(&self, claimed: &Hold, id: &str) -> Result<Fate> {
+        let verdict = self.verdict().await?;
+        let policy = Policy {
+            require_restart_safe_scope: self.parts.settings.require_restart_safe_scope,
+        };
+        let decision = decide(verdict.facts, policy, WorkerKind::Job);
+        if decision.mode == Mode::Refused {
+            self.parts.verdicts.forget();
+            return Err(refusal(&decision));
+        }
+        if decision.mode == Mode::Degraded {
+            self.warn_once(&decision);
+        }
+        let payload = self.payload(claimed, id, &decision)?;
+        let orders = Orders {
+            manager: decision.manager,
+            require_placement: policy.require_restart_safe_scope && decision.mode == Mode::Scoped,
+            memory_max: verdict
+                .memory
+                .map(|total| (total / 2).clamp(LEAST_MEMORY, MOST_MEMORY)),
+        };
+        let mut environment = worker_environment(
+            &verdict,
+            self.parts.environment.get("PATH").map(String::as_str),
+        );
+        environment.extend(self.parts.test_variables.iter().cloned());
+        let mut offers = 0;
+        loop {
+            offers += 1;
+            let since = Instant::now();
+            self.offer(id).await?;
+            fault::point("dispatcher.offered");
+            let mut worker = launcher::start(&orders, &payload, &environment).await?;
+            fault::point("dispatcher.spawned");
+            match worker.answer(id, since).await {
+                Answer::Adopted(read) => {
+                    self.check_promise(&decision, &read);
+                    return self.wait(worker, Some(read), claimed, id).await;
+                }
+                answer => {
+                    let why = silence(answer);
+                    let taken_back = self.take_back(id).await?;
+                    match after_silence(taken_back, offers, why.is_final) {
+                        Next::Wait => return self.wait(worker, None, claimed, id).await,
+                        Next::OfferAgain => worker.kill().await,
+                        Next::GiveUp => {
+                            worker.kill().await;
+                            self.parts.verdicts.forget();
+                            return Err(Error::new(Kind::Unavailable, why.text));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Away from the event loop: it takes some milliseconds, and seconds where a bus is mute.
+    async fn verdict(&self) -> Result<Verdict> {
+        let (verdicts, clock) = (
+            Arc::clone(&self.parts.verdicts),
+            Arc::clone(&self.parts.clock),
+        );
+        blocking(move || verdicts.get(&*clock)).await
+    }
+
+    /// One warning for each life of this process, not one for each job.
+    fn warn_once(&self, decision: &Decision) {
+        if self.warned.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let why: Vec<_> = decision
+            .reasons
+            .iter()
+            .map(|reason| reason.text())
+            .collect();
+        (self.parts.say)(&format!(
+            "Jobs run degraded: a restart of this service may kill them ({}). 'hermes cron doctor' says how to mend it.",
+            why.join("; ")
+        ));
+    }
+
+    /// A worker that found itself placed otherwise than promised shows that the verdict is stale.
+    fn check_promise(&self, decision: &Decision, read: &Acknowledgement) {
+        if decision.mode == Mode::Scoped && read.unit.is_none() {
+            self.parts.verdicts.forget();
+            let why = read
+                .unplaced_because
+                .as_deref()
+                .unwrap_or("it does not say why");
+            (self.parts.say)(&format!(
+                "A worker could not be placed outside of this service: {why}."
+            ));
+        }
+    }
+
+    fn payload(&self, claimed: &Hold, id: &str, decision: &Decision) -> Result<Payload> {
+        let unplaced = if decision.mode == Mode::InProcess {
+            Mode::InProcess
+        } else {
+            Mode::Degraded
+        };
+        let work = Work {
+            job: claimed.job.clone(),
+            task: claimed.task.clone(),
+            agent: claimed
+                .task
+                .work
+                .needs_agent()
+                .then(|| self.parts.agent.clone()),
+            claim: Some(claimed.by.clone()),
+            manual: claimed.manual,
+        };
+        let work = serde_json::to_value(work).map_err(|error| {
+            Error::new(Kind::Internal, "a job has no JSON form").with_source(error)
+        })?;
+        Ok(Payload {
+            version: VERSION,
+            execution_id: id.to_owned(),
+            home: self.parts.home.path().to_string_lossy().into_owned(),
+            zone: self.parts.zone_name.clone(),
+            work,
+            environment: self.parts.environment.clone(),
+            unplaced_mode: unplaced.word().to_owned(),
+        })
+    }
+
+    async fn offer(&self, id: &str) -> Result<()> {
+        let (id, owner, now) = (id.to_owned(), self.owner.clone(), self.now());
+        let offered = self
+            .with_ledger(move |ledger| ledger.offer(&id, &owner, now))
+            .await?;
+        if offered {
+            Ok(())
+        } else {
+            Err(Error::new(
+                Kind::Busy,
+                "the row of the execution is no longer ours to offer",
+            ))
+        }
+    }
+
+    async fn take_back(&self, id: &str) -> Result<bool> {
+        let (id, owner) = (id.to_owned(), self.owner.clone());
+        self.with_ledger(move |ledger| ledger.take_back(&id, &owner))
+            .await
+    }
+
+    /// Waits for the end of an adopted execution, and closes its row if it did not do so itself.
+    async fn wait(
+        &self,
+        worker: Worker,
+        read: Option<Acknowledgement>,
+        claimed: &Hold,
+        id: &str,
+    ) -> Result<Fate> {
+        self.see_it_end(Some(worker), read.map(|read| read.pid), id)
+            .await?;
+        let row_id = id.to_owned();
+        let row = self
+            .with_ledger(move |ledger| ledger.read(|c| rows::execution_by_id(c, &row_id)))
+            .await?;
+        let status = row.as_ref().map(|row| row.status.clone());
+        let error = row.and_then(|row| row.error);
+        if status == Some(Status::Unknown) {
+            let why = error.as_deref().unwrap_or("interrupted");
+            self.mark_failed(claimed, why).await;
+        }
+        let ok = status == Some(Status::Completed);
+        Ok(Fate::Ended {
+            execution_id: id.to_owned(),
+            ok,
+            error,
+        })
+    }
+}
+
+/// The stage that failed, and the remedy.
+fn refusal(decision: &Decision) -> Error {
+    let why: Vec<_> = decision
+        .reasons
+        .iter()
+        .map(|reason| reason.text())
+        .collect();
+    let error = Error::new(Kind::Refused, format!("refused: {}", why.join("; ")));
+    let ways = decision.flips.iter().map(|flip| {
+        let changes: Vec<_> = flip.by.iter().map(|change| change.text()).collect();
+        format!(
+            "it would run {} with: {}",
+            flip.mode.word(),
+            changes.join(", ")
+        )
+    });
+    ways.fold(error, Error::with_hint)
+        .with_hint("hermes cron doctor has the commands")
+}
+
+fn silence(answer: Answer) -> Silence {
+    match answer {
+        Answer::Ended { status, last_words } => {
+            // A worker that says why it will not run says so again.
+            let is_final = last_words.contains("cannot be placed outside of the dispatcher");
+            let words = if last_words.is_empty() {
+                String::new()
+            } else {
+                format!(": {last_words}")
+            };
+            Silence {
+                text: format!("the worker did not adopt its execution ({status}){words}"),
+                is_final,
+            }
+        }
+        Answer::Silent | Answer::Adopted(_) => Silence {
+            text: "the worker said nothing within the handover's 30 s".to_owned(),
+            is_final: false,
+        },
+    }
+}
+
+/// The worker's own environment: what it needs to find its manager, and no more. What its job gets
+/// travels in the payload, where nobody else can read it.
+fn worker_environment(verdict: &Verdict, path: Option<&str>) -> Vec<(OsString, OsString)> {
+    let mut environment = vec![("PATH".into(), path.unwrap_or("/usr/bin:/bin").into())];
+    if let Some(directory) = &verdict.runtime_dir {
+        let bus = format!("unix:path={directory}/bus");
+        environment.push(("XDG_RUNTIME_DIR".into(), directory.into()));
+        environment.push(("DBUS_SESSION_BUS_ADDRESS".into(), bus.into()));
+    }
+    environment
+}

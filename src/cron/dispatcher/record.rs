@@ -1,0 +1,115 @@
+//! What an order leaves behind where no worker writes it: failed launches, skipped and refused slots.
+
+use super::{Dispatcher, Fate, Hold, Order};
+use crate::cron::finish::{self, Run};
+use crate::cron::job::{Job, find};
+use crate::cron::jobs_file::Change;
+use crate::ledger::store::utc;
+use crate::ledger::{End, Outcome, Slot};
+
+impl Dispatcher {
+    /// Closes the row of a launch that failed, and tells the job.
+    pub(super) async fn launch_failed(&self, claimed: &Hold, id: &str, error: &str) {
+        let words = format!("dispatch failed: {error}");
+        let (row, owner, now) = (id.to_owned(), self.owner.clone(), self.now());
+        let (job_id, detail) = (claimed.job_id.clone(), words.clone());
+        let closed = self
+            .with_ledger(move |ledger| {
+                let end = End {
+                    ok: false,
+                    error: Some(&detail),
+                    delivery: None,
+                };
+                ledger.finish(&row, &owner, end, now)?;
+                ledger.record_failure(&job_id, &detail, None, now).map(drop)
+            })
+            .await;
+        if let Err(error) = closed {
+            (self.parts.say)(&format!(
+                "The ledger could not be told of a failed launch: {error}."
+            ));
+        }
+        self.mark_failed(claimed, &words).await;
+    }
+
+    pub(super) async fn mark_failed(&self, claimed: &Hold, error: &str) {
+        let (id, by, error) = (claimed.job_id.clone(), claimed.by.clone(), error.to_owned());
+        let (zone, now) = (self.parts.zone.clone(), self.now());
+        let (with_agent, manual) = (claimed.task.work.needs_agent(), claimed.manual);
+        let marked = self
+            .with_jobs(move |jobs| {
+                let Some(job) = find(jobs, &id) else {
+                    return Ok(Change::Nothing(()));
+                };
+                let run = Run {
+                    ok: false,
+                    error: Some(&error),
+                    delivery_error: None,
+                    with_agent,
+                    manual,
+                    claim: Some(&by),
+                    monitor_digest: None,
+                };
+                finish::mark(job, &run, now, &zone);
+                Ok(Change::Write(()))
+            })
+            .await;
+        if let Err(error) = marked {
+            (self.parts.say)(&format!(
+                "A job could not be told of its failed run: {error}."
+            ));
+        }
+    }
+
+    pub(super) async fn let_go(&self, claimed: &Hold) {
+        self.release(&claimed.job_id, &claimed.by).await;
+    }
+
+    /// A claim that cannot be let go of now ends by its own age.
+    pub(super) async fn release(&self, id: &str, by: &str) {
+        let (id, by) = (id.to_owned(), by.to_owned());
+        let _it_ends_by_its_age = self
+            .with_jobs(move |jobs| {
+                let Some(job) = find(jobs, &id) else {
+                    return Ok(Change::Nothing(()));
+                };
+                finish::release(job, Some(&by));
+                Ok(Change::Write(()))
+            })
+            .await;
+    }
+
+    /// Sees to it that a slot that did not run has a record, and a refusal an incident.
+    pub(super) async fn account_for(&self, order: &Order, fate: &Fate) {
+        let (outcome, reason) = match fate {
+            Fate::Skipped(reason) => (Outcome::Skipped, reason),
+            Fate::Refused(reason) => (Outcome::Refused, reason),
+            Fate::NotLaunched {
+                execution_id: None,
+                error,
+            } => (Outcome::Missed, error),
+            Fate::NotLaunched { .. } | Fate::Ended { .. } => return,
+        };
+        let job_id = Job::read(&order.job).id().unwrap_or_default().to_owned();
+        let slot = order.slot.map(|slot| Slot {
+            job_id: job_id.clone(),
+            scheduled_at: utc(slot),
+            outcome,
+            reason: Some(reason.clone()),
+            execution_id: None,
+        });
+        let (now, reason) = (self.now(), reason.clone());
+        let recorded = self
+            .with_ledger(move |ledger| {
+                ledger.record_slots(slot.as_slice(), now)?;
+                if outcome == Outcome::Refused {
+                    ledger.record_failure(&job_id, &reason, None, now)?;
+                }
+                Ok(())
+            })
+            .await;
+        if let Err(error) = recorded {
+            (self.parts.say)(&format!("The ledger could not be told of a slot: {error}."));
+        }
+    }
+}
