@@ -1,8 +1,10 @@
 //! Fills the part of the evidence that lies in homes. Reads only, takes no lock, makes no file; what
 //! it may spend on each source is bounded here.
 
+mod config;
 mod disk;
 mod files;
+mod held;
 mod jobs;
 mod markers;
 mod needs;
@@ -58,6 +60,10 @@ fn gather(home: &Home, scope: Scope<'_>, locks: &LockTable) -> HomeEvidence {
     evidence.jobs = jobs::look(&home.jobs_file());
     evidence.backups = jobs::backups(&cron);
     evidence.databases = stores::look(home);
+    evidence.config = config::look(home, scope.facts);
+    evidence.zone = config::zone(&evidence.config, scope.facts);
+    evidence.agent = config::agent(&evidence.config, scope.facts);
+    evidence.held_databases = held::look(home);
     evidence.hostname = owners::hostname();
     evidence.tick_lock = locks.holder(&cron.join(".tick.lock"));
     evidence.jobs_lock = locks.holder(&cron.join(".jobs.lock"));

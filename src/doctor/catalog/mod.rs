@@ -3,6 +3,7 @@
 //! 1xx host; 2xx session bus, linger, runtime directory; 3xx service and policy; 4xx scheduler; 5xx
 //! jobs; 6xx ledger; 7xx loops, heartbeats, sessions; 8xx stores; 9xx configuration.
 
+mod config;
 mod descriptors;
 mod host;
 mod jobs;
@@ -60,6 +61,7 @@ const GROUPS: &[&[Entry]] = &[
     ledger::ENTRIES,
     sessions::ENTRIES,
     stores::ENTRIES,
+    config::ENTRIES,
 ];
 
 /// All entries, in the order of their codes.

@@ -9,7 +9,10 @@ use crate::doctor::finding::{Finding, Observation, Subject};
 pub(super) const EACH: usize = 25;
 
 /// Runs a check over every home that is there.
-pub(super) fn each(evidence: &Evidence, check: impl Fn(&HomeEvidence, &mut Outcome)) -> Outcome {
+pub(super) fn each(
+    evidence: &Evidence,
+    mut check: impl FnMut(&HomeEvidence, &mut Outcome),
+) -> Outcome {
     let mut outcome = Outcome::default();
     let mut any = false;
     for home in evidence.homes.iter().filter(|home| home.exists()) {

@@ -1,6 +1,7 @@
 //! The checks. A check is a pure function over the evidence; it says what it found, what it could not
 //! find out, and whether it applied at all. Every check that ran is listed, also the ones that passed.
 
+mod config;
 mod descriptors;
 mod homes;
 mod host;
@@ -191,6 +192,7 @@ const CHECKS: &[&[Check]] = &[
     service::CHECKS,
     unit::CHECKS,
     policy::CHECKS,
+    config::CHECKS,
     stores::content::CHECKS,
     stores::CHECKS,
     scheduler::quiet::CHECKS,

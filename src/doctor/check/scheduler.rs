@@ -47,7 +47,7 @@ fn waiting(home: &HomeEvidence) -> Option<usize> {
 fn ticker(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
         let waiting = waiting(home);
-        if waiting == Some(0) {
+        if waiting == Some(0) || !home.settings().cron.builtin_provider {
             return;
         }
         let servers = serving::servers(evidence, home);

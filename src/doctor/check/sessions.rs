@@ -4,9 +4,11 @@ use super::homes::{self, each};
 use super::loops::driver::liveness;
 use super::scheduler::serving;
 use super::{Check, Group, Outcome};
+use crate::config::Setting;
 use crate::doctor::evidence::stores::{State, identity};
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
+use crate::host::facts::Program;
 use crate::host::liveness::Liveness;
 use crate::output::human;
 use crate::sessions::rows::{BackendHeartbeat, LiveLease, StoredSession};
@@ -108,9 +110,22 @@ fn holder(evidence: &Evidence, home: &HomeEvidence, lease: &LiveLease) -> Observ
     )
 }
 
+/// How many sessions may be live. Hermes Agent knows its own default only where it is written down.
+fn slots(evidence: &Evidence, home: &HomeEvidence) -> Option<usize> {
+    let settings = home.settings().sessions;
+    let ours = evidence.facts.dispatcher.program == Program::Ours;
+    let written = home
+        .config
+        .get("max_live_sessions")
+        .is_some_and(Setting::is_set);
+    let live = settings.max_live.filter(|_| ours || written);
+    let caps = [live, settings.max_concurrent].into_iter().flatten();
+    usize::try_from(caps.min()?).ok()
+}
+
 /// All slots are taken: by whom.
 fn cap(evidence: &Evidence, home: &HomeEvidence) -> Option<Finding> {
-    let cap = home.session_cap.filter(|cap| *cap > 0)?;
+    let cap = slots(evidence, home)?;
     let registry = home.databases.registry.got()?;
     let live: Vec<_> = registry
         .leases

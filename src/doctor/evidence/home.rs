@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::jobs::{Backup, JobStore};
 use super::read::{Read, Stat};
 use super::stores::{Databases, Owners};
+use crate::config::{Config, Settings};
 use crate::cron::next::Zones;
 use crate::home::Home;
 use crate::host::locks::{Holder, SqliteLock};
@@ -31,10 +32,10 @@ pub struct HomeEvidence {
     pub needs: FoundNeeds,
     /// The zones that schedules and stamps are read in.
     pub zone: ZoneSeen,
-    /// `cron.catch_up_missed`: whether what was missed is run once, late.
-    pub catch_up_missed: bool,
-    /// How many sessions may be live; `None`: any number.
-    pub session_cap: Option<usize>,
+    /// The configuration, under the environment of the dispatcher.
+    pub config: Config,
+    /// The agent that prompts are given to.
+    pub agent: AgentSeen,
     /// Locks on databases that keep others from writing, seen twice.
     pub held_databases: Vec<(&'static str, SqliteLock)>,
     /// Who holds `cron/.tick.lock`.
@@ -68,8 +69,8 @@ impl HomeEvidence {
             hostname: String::new(),
             needs: FoundNeeds::default(),
             zone: ZoneSeen::default(),
-            catch_up_missed: true,
-            session_cap: None,
+            config: Config::of_layers(Vec::new(), Vec::new()),
+            agent: AgentSeen::NotConfigured,
             held_databases: Vec::new(),
             tick_lock: Holder::Absent,
             jobs_lock: Holder::Absent,
@@ -86,6 +87,12 @@ impl HomeEvidence {
     #[must_use]
     pub fn file(&self, relative: &str) -> &Read<Stat> {
         self.files.get(relative).unwrap_or(&Read::Absent)
+    }
+
+    /// The settings that are in force.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings::of(&self.config)
     }
 
     /// Whether the directory of the home is there.
@@ -109,6 +116,17 @@ impl HomeEvidence {
             self.home.join(relative).display().to_string()
         }
     }
+}
+
+/// The agent that prompts are given to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AgentSeen {
+    /// None is configured.
+    NotConfigured,
+    /// It is this program.
+    Found(PathBuf),
+    /// It cannot be used: why, and what to do.
+    Unusable(String, Vec<String>),
 }
 
 /// A file system.
@@ -203,8 +221,6 @@ pub struct ZoneSeen {
     pub name: String,
     /// What chose it, in words: `timezone in config.yaml`.
     pub source: String,
-    /// A name that was asked for and that nothing knows; the host's zone is used instead.
-    pub unknown: Option<String>,
 }
 
 impl Default for ZoneSeen {
@@ -213,7 +229,6 @@ impl Default for ZoneSeen {
             zones: Zones::of(jiff::tz::TimeZone::UTC),
             name: "UTC".to_owned(),
             source: "nothing chose one".to_owned(),
-            unknown: None,
         }
     }
 }

@@ -314,7 +314,7 @@ fn catch_up(evidence: &Evidence, home: &HomeEvidence, waiting: usize, outcome: &
     if waiting == 0 || serving::is_ticked(evidence, home) {
         return;
     }
-    let once = home.catch_up_missed;
+    let once = home.settings().cron.catch_up_missed;
     let what = if once {
         "would be run once each, at once, by the next scheduler"
     } else {

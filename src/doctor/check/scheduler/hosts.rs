@@ -304,7 +304,7 @@ fn zone(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
     else {
         return;
     };
-    let hosts = home.zone.source.contains("host");
+    let hosts = home.config.text("timezone").is_none();
     let changed = evidence.facts.machine.clock.localtime_changed_at;
     let localtime = changed
         .and_then(crate::db::instant)

@@ -1,0 +1,166 @@
+//! The configuration: can it be read, does each name and value mean something, is the zone known, is
+//! there an agent.
+
+use super::homes::{self, each};
+use super::{Check, Group, Outcome};
+use crate::config::{Problem, ProblemKind};
+use crate::doctor::evidence::home::AgentSeen;
+use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
+use crate::host::facts::{Program, Viewpoint};
+
+/// The checks of the configuration.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "config",
+        group: Group::Config,
+        title: "the configuration can be read, and all of it means something",
+        codes: &["HM901", "HM902", "HM903"],
+        run: config,
+    },
+    Check {
+        id: "config-agent",
+        group: Group::Config,
+        title: "there is an agent to give prompts to",
+        codes: &["HM904"],
+        run: agent,
+    },
+];
+
+fn config(evidence: &Evidence) -> Outcome {
+    let mut outcome = each(evidence, |home, outcome| {
+        let mut keys = Vec::new();
+        for problem in home.config.problems() {
+            let finding = of_problem(home, problem);
+            if finding.code == "HM901" {
+                outcome.find(finding);
+            } else {
+                keys.push(finding);
+            }
+        }
+        homes::bounded(outcome, home, keys);
+    });
+    let home = evidence.homes.iter().find(|home| home.exists());
+    if let (true, Some(home)) = (outcome.findings.is_empty(), home) {
+        outcome.note = Some(format!("zone {}, {}", home.zone.name, home.zone.source));
+    }
+    outcome
+}
+
+fn verify(home: &HomeEvidence) -> Vec<String> {
+    homes::ours(home, ["config", "check"])
+}
+
+fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
+    let file = problem.file.as_ref().map(|file| file.display().to_string());
+    let place = problem
+        .at
+        .map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));
+    let at = file.as_ref().map(|file| format!("{file}{place}"));
+    let broken = matches!(
+        problem.kind,
+        ProblemKind::Unreadable | ProblemKind::Unparsable
+    );
+    let zone = problem.kind == ProblemKind::IllTyped
+        && matches!(problem.key.as_deref(), Some("timezone" | "HERMES_TIMEZONE"));
+    let code = match (broken, zone) {
+        (true, _) => "HM901",
+        (false, true) => "HM903",
+        (false, false) => "HM902",
+    };
+    let subject = match (&file, &problem.key) {
+        (Some(file), None) => Subject::new("file", file),
+        (_, Some(key)) => Subject::new("setting", key),
+        (None, None) => homes::subject(home),
+    };
+    let shown = at.clone().unwrap_or_else(|| "the environment".to_owned());
+    let hint = problem
+        .hint
+        .as_ref()
+        .map_or_else(String::new, |hint| format!(" ({hint})"));
+    let instead = if zone {
+        format!("; schedules follow {} instead", home.zone.name)
+    } else {
+        String::new()
+    };
+    let words = format!("{shown}: {}{hint}{instead}", problem.message);
+    let finding = Finding::new(code, subject, words)
+        .seen(Observation::new("read", shown, &problem.message))
+        .because_of("HM805");
+    let Some(file) = file else {
+        return finding;
+    };
+    let line = problem.at.map_or(1, |at| at.line);
+    finding.remedy(
+        Remedy::user(
+            ["${EDITOR:-vi}", &format!("+{line}"), &file],
+            "opens it where it is wrong",
+        )
+        .verify(verify(home)),
+    )
+}
+
+/// Whether this program will be asked to run prompts in this home.
+fn wants_agent(evidence: &Evidence, home: &HomeEvidence) -> bool {
+    let dispatcher = &evidence.facts.dispatcher;
+    if dispatcher.program != Program::Ours || dispatcher.viewpoint == Viewpoint::Shell {
+        return false;
+    }
+    let jobs = home.jobs.got().is_some_and(|store| {
+        let mut armed = store.armed();
+        armed.any(|job| !job.needs.no_agent)
+    });
+    let timers = home.databases.state.got().is_some_and(|state| {
+        let loops = state
+            .loops
+            .iter()
+            .filter_map(|timer| timer.row.as_ref().ok());
+        let mut active = loops.map(|row| row.status == crate::timers::row::Status::Active);
+        active.any(|active| active)
+    });
+    jobs || timers
+}
+
+fn agent(evidence: &Evidence) -> Outcome {
+    let mut asked = false;
+    let outcome = each(evidence, |home, outcome| {
+        if !wants_agent(evidence, home) {
+            return;
+        }
+        asked = true;
+        let (why, hints, severity) = match &home.agent {
+            AgentSeen::Found(program) => {
+                outcome.note = Some(program.display().to_string());
+                return;
+            }
+            AgentSeen::NotConfigured => (
+                "no agent is configured, so prompts cannot be run".to_owned(),
+                vec!["[agent] preset = \"claude\" in config.toml of the home".to_owned()],
+                Severity::Error,
+            ),
+            AgentSeen::Unusable(why, hints) => (why.clone(), hints.clone(), Severity::Error),
+        };
+        let mut finding = Finding::new("HM904", homes::subject(home), why)
+            .severity(severity)
+            .seen(Observation::new(
+                "setting",
+                home.path("config.toml"),
+                "agent.preset, agent.command",
+            ));
+        for hint in hints {
+            finding = finding.seen(Observation::new("hint", "agent.command", hint));
+        }
+        let file = home.path("config.toml");
+        outcome.find(
+            finding.remedy(
+                Remedy::user(["${EDITOR:-vi}", &file], "name the agent under [agent]")
+                    .verify(homes::ours(home, ["agent", "check"])),
+            ),
+        );
+    });
+    if asked || outcome.not_applicable.is_some() {
+        outcome
+    } else {
+        Outcome::not_applicable("no prompt waits for this program")
+    }
+}

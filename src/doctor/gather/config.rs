@@ -1,0 +1,123 @@
+//! The configuration as the dispatcher of the home has it, the zone that follows from it, and the agent.
+
+use std::ffi::OsStr;
+
+use jiff::tz::TimeZone;
+
+use crate::agent::{self, runner};
+use crate::config::{Config, Source};
+use crate::cron::next::Zones;
+use crate::doctor::evidence::home::{AgentSeen, ZoneSeen};
+use crate::home::Home;
+use crate::host::Facts;
+
+/// Reads the configuration of a home, under the environment of its dispatcher.
+pub(super) fn look(home: &Home, facts: &Facts) -> Config {
+    let environ = facts.dispatcher.environ.known();
+    let variable = |name: &str| {
+        let value = environ?.variables.get(name)?;
+        Some(value.clone())
+    };
+    Config::load(home, &variable, &[])
+}
+
+/// The zones of a home.
+pub(super) fn zone(config: &Config, facts: &Facts) -> ZoneSeen {
+    let host = facts.machine.clock.zone.as_deref();
+    let system = host
+        .and_then(|name| TimeZone::get(name).ok())
+        .unwrap_or_else(TimeZone::system);
+    let host_name = host
+        .or(system.iana_name())
+        .unwrap_or("the host's zone")
+        .to_owned();
+    let asked = config.text("timezone");
+    match asked.map(|name| (name, TimeZone::get(name))) {
+        Some((name, Ok(configured))) => ZoneSeen {
+            zones: Zones { configured, system },
+            name: name.to_owned(),
+            source: source(config),
+        },
+        // A name that nothing knows is a problem of the configuration, and sets nothing.
+        _ => ZoneSeen {
+            zones: Zones::of(system),
+            name: host_name,
+            source: "the host's own zone".to_owned(),
+        },
+    }
+}
+
+/// What chose the zone, in words.
+fn source(config: &Config) -> String {
+    let Some(origin) = config
+        .get("timezone")
+        .map(|setting| &setting.current.origin)
+    else {
+        return String::new();
+    };
+    let name = origin.name.as_deref().unwrap_or("timezone");
+    let layer = match origin.source {
+        Source::Yaml => "config.yaml",
+        Source::Toml => "config.toml",
+        Source::Environment => "the environment of the dispatcher",
+        Source::Flag => "a flag",
+        Source::Default => "the defaults",
+    };
+    format!("{name} in {layer}")
+}
+
+/// The agent that prompts are given to.
+pub(super) fn agent(config: &Config, facts: &Facts) -> AgentSeen {
+    let section = serde_json::Value::Object(config.section("agent"));
+    let settings: agent::Settings = match serde_json::from_value(section) {
+        Ok(settings) => settings,
+        Err(error) => return AgentSeen::Unusable(error.to_string(), Vec::new()),
+    };
+    if !settings.is_configured() {
+        return AgentSeen::NotConfigured;
+    }
+    let environ = facts.dispatcher.environ.known();
+    let path = environ
+        .and_then(|environ| environ.get("PATH"))
+        .map(OsStr::new);
+    let found = settings.resolve().and_then(|agent| {
+        let program = agent.command.first().map_or("", String::as_str);
+        runner::find_program(program, path)
+    });
+    match found {
+        Ok(program) => AgentSeen::Found(program),
+        Err(error) => AgentSeen::Unusable(error.message().to_owned(), error.hints().to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layer;
+    use crate::config::layer::Format;
+
+    fn config(yaml: &str) -> Config {
+        let layer = Layer::of_text(Format::Yaml, "config.yaml".as_ref(), yaml);
+        Config::of_layers(Vec::new(), vec![layer])
+    }
+
+    #[test]
+    fn b65_the_zone_and_what_chose_it() {
+        let mut facts = Facts::example();
+        facts.machine.clock.zone = Some("America/New_York".to_owned());
+        let named = zone(&config("timezone: Europe/Berlin\n"), &facts);
+        assert_eq!(named.name, "Europe/Berlin");
+        assert_eq!(named.source, "timezone in config.yaml");
+        let empty = zone(&config(""), &facts);
+        assert_eq!(empty.name, "America/New_York");
+        assert_eq!(empty.zones.configured.iana_name(), Some("America/New_York"));
+        let unknown = zone(&config("timezone: Mars/Olympus\n"), &facts);
+        assert_eq!(unknown.name, "America/New_York");
+    }
+
+    #[test]
+    fn an_agent_is_found_or_told_why_not() {
+        let facts = Facts::example();
+        assert_eq!(agent(&config(""), &facts), AgentSeen::NotConfigured);
+    }
+}
