@@ -32,6 +32,7 @@ use crate::ledger::{Claim, Claimed, Ledger, Owner};
 
 mod launch;
 mod record;
+pub mod settings;
 mod wait;
 
 /// What a dispatcher is made of.
