@@ -169,6 +169,18 @@ impl Field<'_> {
         if self.caller.uid == 0 {
             return Ok(Wanted::Any);
         }
+        self.of_caller()
+    }
+
+    /// `~/.hermes` of the caller; where there is none, whatever a process or unit of the caller serves.
+    fn of_caller(&self) -> Result<Wanted> {
+        let own = self.caller.home.as_ref().map(|home| home.join(".hermes"));
+        let any = Wanted::Account(self.caller.clone());
+        let there = own.is_some_and(|home| self.existing.contains(&home));
+        let elsewhere = rank::count(self, &any) > 0 || rank::best_unit(self, &any).is_some();
+        if !there && elsewhere {
+            return Ok(any);
+        }
         self.default_home(self.caller).map(Wanted::Home)
     }
 

@@ -39,7 +39,14 @@ pub fn kind(marks: &Marks, chroot: &Fact<bool>) -> Fact<Container> {
     if let Some(name) = name {
         return Fact::Known(by_name(name, marks));
     }
-    if let Some(container) = by_files(marks) {
+    // A file system that was made as an image keeps its marks also as the root of a machine.
+    let machine = marks.initial_pid == Some(true) && chroot.known() == Some(&false);
+    let left_over = Marks {
+        dockerenv: marks.dockerenv && !machine,
+        containerenv: marks.containerenv && !machine,
+        ..marks.clone()
+    };
+    if let Some(container) = by_files(&left_over) {
         return Fact::Known(container);
     }
     if chroot.known() == Some(&true) {
@@ -175,6 +182,19 @@ mod tests {
             ..Marks::default()
         };
         assert_eq!(judged(&group), Some(Container::Docker));
+    }
+
+    #[test]
+    fn a_mark_on_the_root_of_a_machine_is_left_over_from_its_image() {
+        let machine = Marks {
+            dockerenv: true,
+            initial_pid: Some(true),
+            ..Marks::default()
+        };
+        assert_eq!(judged(&machine), Some(Container::None));
+        // A container that shares the machine's pids has another root than PID 1.
+        let shared = kind(&machine, &Fact::Known(true));
+        assert_eq!(shared, Fact::Known(Container::Docker));
     }
 
     #[test]

@@ -235,7 +235,8 @@ fn hidden(facts: &Facts, home: &HomeRecords) -> Option<String> {
     let might = processes(facts).find(|process| {
         let ticks = process.role == Role::Gateway
             || (process.role == Role::Serve && process.program == Some(Program::Ours));
-        let account = home.owner.is_none() || process.uid.known().copied() == home.owner;
+        let owner = home.owner.unwrap_or(facts.account.uid);
+        let account = process.uid.known().is_none_or(|uid| *uid == owner);
         ticks && account && process.home.known().is_none()
     });
     if let Some(process) = might {

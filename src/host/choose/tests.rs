@@ -149,6 +149,21 @@ fn then_a_unit_then_the_shell() {
 }
 
 #[test]
+fn b43_a_home_that_is_not_there_gives_way_to_the_one_that_is_served() {
+    let mut scene = Scene::of("bot").serve(5, 1001, "/else");
+    assert_eq!(
+        scene.chosen(),
+        (Viewpoint::Serve, Some(5), "/else".to_owned())
+    );
+    scene.existing = vec![BOT.into()];
+    assert_eq!(scene.chosen(), (Viewpoint::Shell, None, BOT.to_owned()));
+    let unit = Scene::of("bot").unit("hermes.service", "/else");
+    assert_eq!(unit.chosen(), (Viewpoint::Unit, None, "/else".to_owned()));
+    let foreign = Scene::of("alice").serve(5, 1001, "/else");
+    assert_eq!(foreign.chosen().0, Viewpoint::Shell);
+}
+
+#[test]
 fn what_is_dead_or_in_a_container_does_not_dispatch() {
     let scene = Scene::of("bot")
         .serve(5, 1001, BOT)

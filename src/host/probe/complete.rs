@@ -10,7 +10,7 @@ use crate::clock::{Clock as _, SystemClock};
 use crate::error::Result;
 use crate::home::{self, Home};
 use crate::host::bus_probe::{BusFacts, Places, Subject, linger_marker, runtime_dir};
-use crate::host::choose::{Chosen, Field, choose};
+use crate::host::choose::{Chosen, Field, choose, owner};
 use crate::host::facts::{
     AccountFacts, Environment, Fact, Facts, Gap, GapKind, HomeRecords, HostRecord, Machine,
     ManagerKind, UnitFacts,
@@ -73,8 +73,8 @@ pub fn complete(mut observed: Observed, deadline: Duration) -> Result<Facts> {
         },
     };
     let mut round = round(&observed, first, &files, left());
-    attribute(&mut observed, &round.homes);
     let units = round.units.known().cloned().unwrap_or_default();
+    attribute(&mut observed, &round.homes, &units);
     let chosen = select(&observed, &units)?;
     if chosen.account.uid != round.chosen.account.uid || chosen.home != round.chosen.home {
         round = self::round(&observed, chosen, &files, left());
@@ -184,6 +184,8 @@ fn round(observed: &Observed, chosen: Chosen, files: &[UnitFacts], within: Durat
         Some(Answers { facts, units, gap }) => (facts, units, gap),
         None => (late(&subject), Vec::new(), Some(late_gap())),
     };
+    // Without systemd there are no managers to be silent.
+    let gap = gap.filter(|_| observed.machine.systemd_booted);
     let units = merged(told, files, gap, &chosen.account);
     Round {
         chosen,
@@ -296,8 +298,9 @@ fn merged(
     }
 }
 
-/// A process whose environment cannot be read serves the home whose record names it.
-fn attribute(observed: &mut Observed, homes: &[HomeRecords]) {
+/// A process whose environment cannot be read serves the home whose record names it, else the home
+/// that its unit gives it.
+fn attribute(observed: &mut Observed, homes: &[HomeRecords], units: &[UnitFacts]) {
     for home in homes {
         let records = [&home.gateway_pid, &home.gateway_lock, &home.serve];
         let alive = records
@@ -312,6 +315,19 @@ fn attribute(observed: &mut Observed, homes: &[HomeRecords]) {
             if let Some(process) = unknown {
                 process.home = Fact::Known(home.path.clone());
             }
+        }
+    }
+    let unknown = observed
+        .processes
+        .iter_mut()
+        .filter(|process| process.home.known().is_none());
+    for process in unknown {
+        let by_unit = owner(process).and_then(|(name, manager)| {
+            let same = |unit: &&UnitFacts| unit.name == name && unit.manager == Some(manager);
+            units.iter().find(same)?.home.clone()
+        });
+        if let Some(home) = by_unit {
+            process.home = Fact::Known(home);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::host::facts::{
     UnitFacts, Viewpoint,
 };
 
-use super::environment::{of_process, of_unit};
+use super::environment::{of_hidden, of_process, of_unit};
 use super::version::{Clues, version};
 
 /// What it is put together from.
@@ -49,6 +49,9 @@ impl Parts<'_> {
 
     fn environ(&self, unit: Option<&UnitFacts>) -> (Fact<Environment>, String) {
         match (self.process(), unit) {
+            (Some(process), Some(unit)) if process.environ.known().is_none() && unit.asked => {
+                of_hidden(process, unit, &self.chosen.account)
+            }
             (Some(process), _) => of_process(process),
             (None, Some(unit)) => of_unit(unit, &self.chosen.account),
             (None, None) if self.chosen.account.uid == self.uid => {

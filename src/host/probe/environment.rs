@@ -19,12 +19,31 @@ const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin";
 /// over what it was given.
 pub(super) fn of_process(process: &ProcessFacts) -> (Fact<Environment>, String) {
     let source = format!("/proc/{}/environ", process.pid);
+    with_env_file(process, process.environ.clone(), source)
+}
+
+/// The environment of a process that does not show it, by what its unit gives.
+pub(super) fn of_hidden(
+    process: &ProcessFacts,
+    unit: &UnitFacts,
+    account: &AccountFacts,
+) -> (Fact<Environment>, String) {
+    let (environ, source) = of_unit(unit, account);
+    let hidden = format!("{source}; /proc/{}/environ cannot be read", process.pid);
+    with_env_file(process, environ, hidden)
+}
+
+fn with_env_file(
+    process: &ProcessFacts,
+    environ: Fact<Environment>,
+    source: String,
+) -> (Fact<Environment>, String) {
     let home = process.home.known();
-    match (process.program, home, &process.environ) {
+    match (process.program, home, &environ) {
         (Some(Program::HermesAgent), Some(home), Fact::Known(given)) => {
             overlaid(given, &home.join(".env"), source)
         }
-        _ => (process.environ.clone(), source),
+        _ => (environ, source),
     }
 }
 
@@ -156,5 +175,17 @@ mod tests {
         assert!(source.contains(", then "), "{source}");
         process.program = Some(Program::Ours);
         assert_eq!(of_process(&process).0, process.environ);
+    }
+
+    #[test]
+    fn a_process_that_hides_its_environment_is_judged_by_what_its_unit_gives() {
+        let facts = Facts::example();
+        let mut process = facts.dispatcher.process.unwrap();
+        process.environ = Fact::denied("environment of pid 812");
+        let unit = facts.dispatcher.unit.unwrap();
+        let (environ, source) = of_hidden(&process, &unit, &facts.account);
+        let environ = environ.known().unwrap();
+        assert_eq!(environ.get("HERMES_HOME"), Some("/srv/bot/.hermes"));
+        assert!(source.contains("cannot be read"), "{source}");
     }
 }
