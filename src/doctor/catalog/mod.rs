@@ -54,6 +54,7 @@ const GROUPS: &[&[Entry]] = &[
     runtime_dir::ENTRIES,
     service::PROCESS,
     unit::ENTRIES,
+    service::LAUNCHES,
     service::POLICY,
     scheduler::ENTRIES,
     descriptors::ENTRIES,

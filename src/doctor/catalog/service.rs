@@ -122,6 +122,37 @@ Add AF_UNIX to the list. The other usual ways to harden a unit do not stand in t
     },
 ];
 
+/// Entries of launches that failed.
+pub(super) const LAUNCHES: &[Entry] = &[
+    Entry {
+        code: "HM331",
+        slug: "property-rejected",
+        severity: Severity::Error,
+        title: "systemd does not know a property that the dispatcher asks for",
+        explanation: "\
+The dispatcher hands properties along when it asks for a scope: limits, and what to do when memory runs \
+out. This systemd is older than one of them and refuses the whole request, so no job launches. It has \
+nothing to do with the bus, with linger, or with variables; setting those changes nothing.
+
+This program drops what is refused and asks again. Versions of Hermes Agent differ in what they ask \
+for: update it, or update systemd. The words of systemd are in the evidence.",
+        cleared_by: ClearedBy::GoodRun,
+    },
+    Entry {
+        code: "HM332",
+        slug: "launch-failed",
+        severity: Severity::Warning,
+        title: "The last job did not launch",
+        explanation: "\
+The newest execution that ended failed before anything ran, with words that systemd or its tools use. \
+The evidence quotes them, and the summary says what they mean.
+
+If what they speak of is still so, another finding names it and this one stands under it. If not, the \
+host was mended since, or the failure passed by itself: the next good run clears this.",
+        cleared_by: ClearedBy::GoodRun,
+    },
+];
+
 /// Entries of the policy.
 pub(super) const POLICY: &[Entry] = &[Entry {
     code: "HM341",

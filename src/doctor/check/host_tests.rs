@@ -8,12 +8,17 @@ mod service;
 use jiff::Timestamp;
 
 use super::{Check, all};
+use crate::db::Stamp;
 use crate::dispatch::{Mode, Policy};
 use crate::doctor::catalog::{self, ClearedBy};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::read::FileKind;
+use crate::doctor::evidence::stores::Ledger;
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read, Stat};
 use crate::doctor::finding::{Finding, Severity};
+use crate::home::Home;
 use crate::host::Facts;
 use crate::host::facts::example::BOOTED;
+use crate::ledger::{Execution, Status};
 
 /// A host that shows a finding, and what its remedy changes.
 pub(super) struct Fixture {
@@ -23,6 +28,7 @@ pub(super) struct Fixture {
     mended: fn(&mut Facts),
     policy: Policy,
     max_parallel: Option<u32>,
+    last_error: Option<&'static str>,
 }
 
 pub(super) const fn fixture(
@@ -40,6 +46,7 @@ pub(super) const fn fixture(
             require_restart_safe_scope: false,
         },
         max_parallel: None,
+        last_error: None,
     }
 }
 
@@ -54,19 +61,79 @@ impl Fixture {
         self
     }
 
+    const fn said(mut self, error: &'static str) -> Self {
+        self.last_error = Some(error);
+        self
+    }
+
     fn evidence(&self, mended: bool) -> Evidence {
         let mut facts = Facts::example();
         (self.broken)(&mut facts);
         if mended {
             (self.mended)(&mut facts);
         }
-        evidence(facts).with_policy(self.policy, self.max_parallel)
+        let homes = self
+            .last_error
+            .filter(|_| !mended)
+            .map(home_after)
+            .into_iter()
+            .collect();
+        evidence(facts)
+            .with_policy(self.policy, self.max_parallel)
+            .with_homes(homes)
     }
 }
 
 pub(super) fn evidence(facts: Facts) -> Evidence {
     let now = Timestamp::from_second(i64::from(BOOTED) + 86_400).unwrap();
     Evidence::new(now, facts)
+}
+
+fn failed_execution(at: Timestamp, error: &str) -> Execution {
+    let stamp = Stamp::from(at.to_string());
+    Execution {
+        id: "9d3a".to_owned(),
+        job_id: "4e1f".to_owned(),
+        source: "builtin".to_owned(),
+        process_id: "77".to_owned(),
+        pid: Some(812),
+        process_started_at: None,
+        status: Status::Failed,
+        handoff_pending: false,
+        handoff_started_at: None,
+        claimed_at: Some(stamp.clone()),
+        started_at: None,
+        finished_at: Some(stamp.clone()),
+        error: Some(error.to_owned()),
+        delivery_outcome: None,
+        scheduled_instant: Some(stamp.clone()),
+        progress_at: None,
+    }
+}
+
+/// The home's directory, as `stat` sees it.
+fn directory(at: Timestamp) -> Stat {
+    Stat {
+        kind: FileKind::Directory,
+        link: false,
+        uid: 1001,
+        gid: 1001,
+        mode: 0o700,
+        size: 4096,
+        modified: at,
+    }
+}
+
+/// A home whose last execution failed with these words before anything ran.
+fn home_after(error: &'static str) -> HomeEvidence {
+    let mut home = HomeEvidence::empty(Home::at("/srv/bot/.hermes"));
+    let at = Timestamp::from_second(i64::from(BOOTED) + 80_000).unwrap();
+    home.files.insert("", Read::Got(directory(at)));
+    home.databases.ledger = Read::Got(Ledger {
+        executions: Some(vec![failed_execution(at, error)]),
+        ..Ledger::default()
+    });
+    home
 }
 
 /// The checks that read the host only.

@@ -7,6 +7,7 @@ mod homes;
 mod host;
 mod impact;
 mod jobs;
+mod launch_error;
 mod ledger;
 mod linger;
 mod loops;
@@ -191,6 +192,7 @@ const CHECKS: &[&[Check]] = &[
     runtime_dir::CHECKS,
     service::CHECKS,
     unit::CHECKS,
+    launch_error::CHECKS,
     policy::CHECKS,
     config::CHECKS,
     stores::content::CHECKS,

@@ -25,10 +25,14 @@ pub(super) const FIXTURES: &[Fixture] = &[
     fixture("HM317", Warning, program_missing, program_found),
     fixture("HM318", Error, installed_only, healthy),
     fixture("HM319", Info, root, bot),
+    fixture("HM331", Error, healthy, healthy).said("Unknown assignment: OOMPolicy=kill"),
+    fixture("HM332", Warning, healthy, healthy).said(NO_BUS),
     fixture("HM341", Info, laptop_service, healthy).strict(),
     fixture("HM481", Warning, leaking, not_leaking),
     fixture("HM481", Warning, near_the_limit, not_leaking),
 ];
+
+const NO_BUS: &str = "Failed to connect to bus: No such file or directory";
 
 fn healthy(facts: &mut Facts) {
     *facts = Facts::example();
@@ -343,4 +347,19 @@ fn sandbox_of_the_unit_is_the_cause_and_not_the_bus() {
     let codes: Vec<_> = found.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, ["HM301", "HM303", "HM307"]);
     assert!(found[0].causes.contains(&"HM307"));
+}
+
+#[test]
+fn b01_the_property_and_the_version_are_named_and_linger_is_not() {
+    let mut evidence = evidence(Facts::example());
+    let home = super::home_after("Unknown assignment: OOMPolicy=kill");
+    evidence = evidence.with_homes(vec![home]);
+    let found = findings(&evidence);
+    let finding = found
+        .iter()
+        .find(|finding| finding.code == "HM331")
+        .unwrap();
+    assert!(finding.summary.contains("OOMPolicy") && finding.summary.contains("252.39"));
+    assert_eq!(finding.causes, Vec::<&str>::new());
+    assert!(found.iter().all(|finding| finding.code != "HM221"));
 }

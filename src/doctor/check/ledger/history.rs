@@ -125,6 +125,9 @@ fn told(home: &HomeEvidence, mut finding: Finding, streak: &[&Execution]) -> Fin
             words,
         ));
     }
+    for cause in ["HM331", "HM304", "HM302", "HM332"] {
+        finding = finding.because_of(cause);
+    }
     finding.remedy(
         Remedy::user(
             homes::ours(
