@@ -1,6 +1,7 @@
 //! `hermes cron …`: one verb, one file.
 
 pub(crate) mod doctor;
+pub(crate) mod next;
 
 use clap::{Args, Subcommand};
 use hermes::error::Result;
@@ -20,6 +21,7 @@ pub(crate) struct Cron {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Doctor(Box<doctor::Doctor>),
+    Next(next::Next),
 }
 
 impl Cron {
@@ -27,6 +29,7 @@ impl Cron {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self.verb {
             Verb::Doctor(doctor) => doctor.run(runtime),
+            Verb::Next(next) => next.run(runtime),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The claim that a running job holds in its record: who runs it, and that he still does. Pure changes;
-//! the shape and the lifetimes are the other program's, whose schedulers read it too.
+//! The claim that a running job holds in its record: who runs it, and that he still does. Pure
+//! changes; the shape and the lifetimes are the other program's, whose schedulers read it too.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};

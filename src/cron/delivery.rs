@@ -1,5 +1,5 @@
-//! Where the result of a run goes. Here: the files of the home, and a command that gets it on its stdin;
-//! other targets come behind the same trait.
+//! Where the result of a run goes. Here: the files of the home, and a command that gets it on its
+//! stdin; other targets come behind the same trait.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

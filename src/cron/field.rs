@@ -39,7 +39,7 @@ impl Field {
         }
     }
 
-    fn range(self) -> (i64, i64) {
+    pub(super) fn range(self) -> (i64, i64) {
         match self {
             Field::Minute | Field::Second => (0, 59),
             Field::Hour => (0, 23),
@@ -61,6 +61,17 @@ impl Field {
             Field::Weekday => "day of week",
             Field::Second => "second",
             Field::Year => "year",
+        }
+    }
+
+    /// What the field starts anew with.
+    pub(super) fn larger(self) -> &'static str {
+        match self {
+            Field::Second => "minute",
+            Field::Minute => "hour",
+            Field::Hour => "day",
+            Field::Day | Field::Weekday => "month",
+            Field::Month | Field::Year => "year",
         }
     }
 
@@ -373,7 +384,8 @@ fn skip_after_wrap(field: Field, from: i64, step: i64) -> i64 {
     }
 }
 
-fn value(field: Field, word: &str, count: usize) -> Result<i64, FieldError> {
+/// The number that a word stands for in a field.
+pub(super) fn value(field: Field, word: &str, count: usize) -> Result<i64, FieldError> {
     let number = text::number(word).or_else(|| field.named(word));
     let Some(number) = number else {
         return Err(FieldError::Word {

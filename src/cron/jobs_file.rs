@@ -1,8 +1,8 @@
 //! The job store on disk: read tolerantly, written raw, under the lock, at once.
 //!
-//! A store that cannot be read refuses every write, whatever the reason: unreadable is never empty. A
-//! change is a function over the jobs as they are; if somebody wrote past the lock meanwhile it is run
-//! again over what they left, so that neither change is lost.
+//! A store that cannot be read refuses every write, whatever the reason: unreadable is never empty.
+//! A change is a function over the jobs as they are; if somebody wrote past the lock meanwhile it
+//! is run again over what they left, so that neither change is lost.
 
 use std::io::ErrorKind as IoKind;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};

@@ -1,6 +1,6 @@
-//! The lock of the job store, as the other program takes it: an flock on `.jobs.lock`, asked for again
-//! and again for a while. Unlike there, a lock that is not had in time is an error that names the
-//! holder: nothing is ever written without it.
+//! The lock of the job store, as the other program takes it: an flock on `.jobs.lock`, asked for
+//! again and again for a while. Unlike there, a lock that is not had in time is an error that names
+//! the holder: nothing is ever written without it.
 
 use std::path::Path;
 use std::time::Duration;

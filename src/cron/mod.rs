@@ -10,6 +10,8 @@
 //!   writing, each with notes on the shape, or an error with line and column.
 //! - [`job::Job`]: one job; its methods say what the stored values mean, `oddities` what is wrong.
 //! - [`due::due`]: raw jobs at an instant to orders and changes; [`due::wakes_at`]: when to look again.
+//! - [`words::say`], [`warning::warnings`]: a schedule for people.
+//! - [`zone::Zone`]: the zone of a home and who said so.
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
 pub mod claim;
@@ -41,7 +43,10 @@ pub mod schedule;
 pub mod stamp;
 pub mod task;
 pub mod text;
+pub mod warning;
+pub mod words;
 pub mod worker;
+pub mod zone;
 
 #[cfg(test)]
 mod vectors;

@@ -1,5 +1,5 @@
-//! What a job needs that this program does not do. Such a job is listed, and refused with the reason
-//! when it is due; it is never half run. Pure.
+//! What a job needs that this program does not do. Such a job is listed, and refused with the
+//! reason when it is due; it is never half run. Pure.
 
 use super::job::Job;
 use super::loose::Loose;

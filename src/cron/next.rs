@@ -242,6 +242,11 @@ fn first_of(wall: DateTime, zone: &TimeZone) -> Option<Fire> {
     Fire::at(wall, first_offset(zone, wall))
 }
 
+/// The wall clock that people read when a time in a gap fires.
+pub(super) fn in_gap(wall: DateTime, zone: &TimeZone) -> Option<DateTime> {
+    first_of(wall, zone).map(|fire| zone.to_datetime(fire.instant))
+}
+
 /// The change that makes the wall clock of `base` stand twice.
 fn fold_change(base: Timestamp, first_pass: bool, zone: &TimeZone) -> Option<Timestamp> {
     let change = if first_pass {

@@ -1,5 +1,5 @@
-//! What runs print: a document for each run in `cron/output/<job>/`, where the other program keeps its
-//! own, and while it runs a log that can be followed.
+//! What runs print: a document for each run in `cron/output/<job>/`, where the other program keeps
+//! its own, and while it runs a log that can be followed.
 
 use std::fs::File;
 use std::io::Write as _;

@@ -110,7 +110,7 @@ pub(super) fn expression(expr: &str, category: Category, error: &FieldError) -> 
         FieldError::Count(_) => {
             "write minute, hour, day of month, month, day of week: `0 9 * * 1-5`"
         }
-        FieldError::Word { item, .. } if item.starts_with('l') && item != "l" => {
+        FieldError::Word { item, .. } if item.starts_with('l') => {
             "`L` is the last day of the month; `L5` in the day of week field is the last Friday"
         }
         FieldError::Word { item, .. } if item.ends_with('w') => {

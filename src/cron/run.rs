@@ -1,5 +1,5 @@
-//! Runs a task: its script, its agent, or the one and then the other. What comes of it is a report; what
-//! is done with the report is the worker's business.
+//! Runs a task: its script, its agent, or the one and then the other. What comes of it is a report;
+//! what is done with the report is the worker's business.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,8 @@ use crate::child::run::{End, Ended, Limits, Spec, Stream, start};
 use crate::error::{Error, Kind, Result};
 use crate::output::human;
 
-/// Most of a script's output that is kept for a document, a prompt or a delivery, in bytes: its end.
+/// Most of a script's output that is kept for a document, a prompt or a delivery, in bytes: its
+/// end.
 const KEPT: usize = 1 << 20;
 
 /// Marks everything that a run starts, so that what is left of it can be found.

@@ -82,9 +82,10 @@ impl Stamp {
         Offset::from_seconds(i32::try_from(seconds).ok()?).ok()
     }
 
-    /// The instant; a naive stamp is read in `zone`, in a fold the first of the two, in a gap with the
-    /// offset before it. Some hours at the very ends of the calendar, which `Timestamp` does not have,
-    /// stand at its first or last instant. `None` where UTC is outside of the years 1 to 9999.
+    /// The instant; a naive stamp is read in `zone`, in a fold the first of the two, in a gap with
+    /// the offset before it. Some hours at the very ends of the calendar, which `Timestamp` does
+    /// not have, stand at its first or last instant. `None` where UTC is outside of the years 1 to
+    /// 9999.
     #[must_use]
     pub fn instant(&self, zone: &TimeZone) -> Option<Timestamp> {
         let offset = match self.offset {

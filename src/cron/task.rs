@@ -1,5 +1,5 @@
-//! What one run of a job is, once all that it names has been made sure of: the words of its script, its
-//! prompt, where it runs and for how long. Plain data; it travels to the worker.
+//! What one run of a job is, once all that it names has been made sure of: the words of its script,
+//! its prompt, where it runs and for how long. Plain data; it travels to the worker.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -79,8 +79,8 @@ pub struct Script {
 impl Script {
     /// The words that run it.
     ///
-    /// `.sh` and `.bash` are run by bash, `.py` by python3, as the other program runs them; anything
-    /// else by its own first line, for which it must be executable.
+    /// `.sh` and `.bash` are run by bash, `.py` by python3, as the other program runs them;
+    /// anything else by its own first line, for which it must be executable.
     #[must_use]
     pub fn argv(&self) -> Vec<String> {
         let path = self.path.to_string_lossy().into_owned();
@@ -142,9 +142,8 @@ pub struct Place<'a> {
 
 /// The task of a job.
 ///
-/// # Errors
-/// When the job needs what this program does not do ([`Kind::Refused`]), or what it says of its script
-/// or prompt makes no sense ([`Kind::Invalid`]).
+/// # Errors When the job needs what this program does not do ([`Kind::Refused`]), or what it says
+/// of its script or prompt makes no sense ([`Kind::Invalid`]).
 pub fn plan(job: &Job<'_>, place: Place<'_>) -> Result<Task> {
     let unmet = needs::unmet(job);
     if !unmet.is_empty() {

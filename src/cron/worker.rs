@@ -5,8 +5,8 @@
 //!        ── document, delivery, job, incident, row: in this order, each whatever became of the last
 //! ```
 //!
-//! Nothing with side effects happens before the row is adopted. Whatever ends this process in between,
-//! the row tells whose it was, and whoever notices closes it.
+//! Nothing with side effects happens before the row is adopted. Whatever ends this process in
+//! between, the row tells whose it was, and whoever notices closes it.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -143,8 +143,8 @@ async fn take_seat(orders: &Orders) -> Result<Option<Seat>> {
     }
 }
 
-/// The words that start this worker again, as a service: our open file, which is there as long as we
-/// are, and the manager is done with it before we end.
+/// The words that start this worker again, as a service: our open file, which is there as long as
+/// we are, and the manager is done with it before we end.
 fn own_words() -> Vec<String> {
     let program = format!("/proc/{}/exe", std::process::id());
     let rest = std::env::args_os()
@@ -378,7 +378,8 @@ impl Worker {
     }
 
     /// Told to stop, and not by somebody who wanted this run to end. In a unit of our own whoever
-    /// learns why the unit was stopped writes the end; elsewhere a stop of the dispatcher's unit is why.
+    /// learns why the unit was stopped writes the end; elsewhere a stop of the dispatcher's unit is
+    /// why.
     fn stopped(&mut self) -> Result<Ending> {
         if self.seat.unit.is_none() {
             let (cause, detail) = if self.payload.unplaced_mode == "degraded" {
@@ -414,7 +415,8 @@ impl Worker {
         }
     }
 
-    /// Writes all that a run leaves behind. What cannot be written is said in the row, which goes last.
+    /// Writes all that a run leaves behind. What cannot be written is said in the row, which goes
+    /// last.
     async fn end(&mut self, report: Report, started: Timestamp, oom: bool) -> Result<Ending> {
         let error = self.error_of(&report, oom);
         let mut troubles = Vec::new();

@@ -1,6 +1,7 @@
 //! What a user sees, through the binary.
 
 mod config;
+mod cron_next;
 mod doctor;
 mod doctor_readonly;
 mod doors;
