@@ -175,13 +175,16 @@ impl Field<'_> {
     /// `~/.hermes` of the caller; where there is none, whatever a process or unit of the caller serves.
     fn of_caller(&self) -> Result<Wanted> {
         let own = self.caller.home.as_ref().map(|home| home.join(".hermes"));
-        let any = Wanted::Account(self.caller.clone());
         let there = own.is_some_and(|home| self.existing.contains(&home));
-        let elsewhere = rank::count(self, &any) > 0 || rank::best_unit(self, &any).is_some();
-        if !there && elsewhere {
+        let home = self.default_home(self.caller).map(Wanted::Home);
+        let any = Wanted::Account(self.caller.clone());
+        let serves = |wanted: &Wanted| {
+            rank::count(self, wanted) > 0 || rank::best_unit(self, wanted).is_some()
+        };
+        if !there && !home.as_ref().is_ok_and(serves) && serves(&any) {
             return Ok(any);
         }
-        self.default_home(self.caller).map(Wanted::Home)
+        home
     }
 
     /// The account that used `sudo`, if somebody did.
