@@ -11,11 +11,11 @@ mod world;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::check::{self, Group};
+use super::check::{self, Check, Group};
 use super::confine::Sandbox;
 use super::evidence::Evidence;
 use super::finding::Severity;
-use super::report::{self, Report, assemble};
+use super::report::{self, Ran, Report, assemble};
 use super::verdict::Thresholds;
 use super::{human, json, plain};
 use crate::clock::Now;
@@ -95,27 +95,51 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
     let budget = Budget::of(request.deadline);
     let checks = pick(check::all(), &request.pick)?;
     let (facts, sandbox) = world::host(runtime, request, &budget)?;
+    let evidence = facts.map(|facts| Evidence::new(started.wall, facts));
+    let (evidence, ran) = match evidence {
+        Some(evidence) => {
+            let (evidence, ran) = look_and_judge(runtime, evidence, checks, &budget);
+            (Some(evidence), ran)
+        }
+        None => (None, late(checks, "the processes of this host")),
+    };
+    let evidence = evidence.as_deref();
+    Ok(assemble(report::Input {
+        run: this_run(runtime, request, started, (evidence, &sandbox)),
+        host: evidence.map_or_else(report::Host::default, |seen| report::Host::of(&seen.facts)),
+        dispatch: evidence.map(report::Dispatch::of),
+        ran,
+        thresholds: request.thresholds,
+    }))
+}
+
+/// Reads the homes and lets the checks judge. A part of the time is kept for them.
+fn look_and_judge(
+    runtime: &Runtime,
+    evidence: Evidence,
+    checks: Vec<&'static Check>,
+    budget: &Budget,
+) -> (Arc<Evidence>, Vec<Ran>) {
     let for_checks = budget.left() / 10;
     let reading = budget.at_most(budget.left().saturating_sub(for_checks));
-    let (homes, late) = match world::homes(&facts, started.wall, &reading) {
+    let (homes, hung) = match world::homes(&evidence.facts, evidence.now, &reading) {
         Ok(homes) => (homes, Vec::new()),
         Err(names) => (Vec::new(), names),
     };
-    let evidence = Arc::new(Evidence::new(started.wall, facts).with_homes(homes));
+    let evidence = Arc::new(evidence.with_homes(homes));
     let (blind, able) = checks
         .into_iter()
-        .partition::<Vec<_>, _>(|check| !late.is_empty() && reads_homes(check.group));
-    let mut ran = judge(&able, &evidence, &runtime.clock, &budget);
-    let why = format!("reading {} did not end in time", late.join(", "));
-    ran.extend(blind.into_iter().map(|check| judge::late(check, &why)));
-    let input = report::Input {
-        run: this_run(runtime, request, started, (&evidence, &sandbox)),
-        host: report::Host::of(&evidence.facts),
-        dispatch: Some(report::Dispatch::of(&evidence)),
-        ran,
-        thresholds: request.thresholds,
-    };
-    Ok(assemble(input))
+        .partition::<Vec<_>, _>(|check| !hung.is_empty() && reads_homes(check.group));
+    let mut ran = judge(&able, &evidence, &runtime.clock, budget);
+    ran.extend(late(blind, &hung.join(", ")));
+    (evidence, ran)
+}
+
+/// Checks that could not begin, because reading this did not end.
+fn late(checks: Vec<&'static Check>, what: &str) -> Vec<Ran> {
+    let why = format!("reading {what} did not end in time");
+    let late = |check| judge::late(check, &why);
+    checks.into_iter().map(late).collect()
 }
 
 /// Whether the checks of this group judge what lies in homes. Where that could not be read they would
@@ -142,11 +166,12 @@ fn this_run(
     runtime: &Runtime,
     request: &Request,
     started: Now,
-    (evidence, sandbox): (&Evidence, &Sandbox),
+    (evidence, sandbox): (Option<&Evidence>, &Sandbox),
 ) -> report::Run {
     let now = runtime.clock.now();
     let took = now.monotonic.saturating_sub(started.monotonic);
-    let homes = evidence.facts.homes.iter();
+    let homes = evidence.map(|evidence| evidence.facts.homes.as_slice());
+    let homes = homes.unwrap_or_default().iter();
     report::Run {
         started_at: started.wall.to_string(),
         duration_ms: report::milliseconds(took),
@@ -158,3 +183,6 @@ fn this_run(
         homes: homes.map(|home| home.path.display().to_string()).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

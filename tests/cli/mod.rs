@@ -3,6 +3,7 @@
 mod config;
 mod cron_next;
 mod doctor;
+mod doctor_hosts;
 mod doctor_readonly;
 mod doors;
 mod exit;

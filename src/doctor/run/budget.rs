@@ -22,6 +22,15 @@ impl Budget {
         }
     }
 
+    /// Waits for a message until the budget is spent; nothing from then on, even if it is there.
+    pub(super) fn receive<T>(&self, from: &mpsc::Receiver<T>) -> Option<T> {
+        let left = self.left();
+        if left.is_zero() {
+            return None;
+        }
+        from.recv_timeout(left).ok()
+    }
+
     /// What is left of it.
     #[must_use]
     pub fn left(&self) -> Duration {
@@ -64,6 +73,32 @@ impl<T> Started<T> {
     /// left behind then, and ends with the process.
     #[must_use]
     pub fn wait(self, budget: &Budget) -> Option<T> {
-        self.receiver.recv_timeout(budget.left()).ok()
+        budget.receive(&self.receiver)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_ends_is_had_and_work_that_hangs_is_left_behind() {
+        let minute = Budget::of(Duration::from_secs(60));
+        assert_eq!(Budget::start("t", || 7).wait(&minute), Some(7));
+        let (keep, blocked) = mpsc::channel::<()>();
+        let hangs = Budget::start("t", move || blocked.recv().is_ok());
+        let soon = minute.at_most(Duration::from_millis(20));
+        assert_eq!(hangs.wait(&soon), None);
+        drop(keep);
+        let breaks = Budget::start("t", || -> u8 { panic!("on purpose") });
+        assert_eq!(breaks.wait(&minute), None);
+    }
+
+    #[test]
+    fn a_spent_budget_has_nothing() {
+        let spent = Budget::of(Duration::ZERO);
+        assert_eq!(spent.left(), Duration::ZERO);
+        assert_eq!(Budget::start("t", || 7).wait(&spent), None);
+        assert!(Budget::of(Duration::MAX).left() > Duration::from_secs(1));
     }
 }

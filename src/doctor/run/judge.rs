@@ -31,10 +31,10 @@ pub fn judge(
     let mut ran = Vec::with_capacity(checks.len());
     if started.is_ok() {
         while ran.len() < checks.len() {
-            match receiver.recv_timeout(budget.left()) {
-                Ok(one) => ran.push(one),
-                Err(_) => break,
-            }
+            let Some(one) = budget.receive(&receiver) else {
+                break;
+            };
+            ran.push(one);
         }
     }
     let rest = checks.iter().skip(ran.len());

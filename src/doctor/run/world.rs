@@ -9,7 +9,7 @@ use super::super::evidence::HomeEvidence;
 use super::super::gather;
 use super::budget::Budget;
 use super::{FACTS_VARIABLE, Request};
-use crate::error::{Context, Error, Kind, Result};
+use crate::error::{Context, Kind, Result};
 use crate::home::Home;
 use crate::host::Facts;
 use crate::host::probe::{self, Caller};
@@ -19,30 +19,26 @@ use crate::runtime::Runtime;
 /// kernel can hang.
 const PROCESSES: Duration = Duration::from_secs(2);
 
-/// The host as it was found, and what confines this process from now on.
+/// The host as it was found, and what confines this process from now on; no host where its processes
+/// do not let themselves be looked at in time: without them nothing can be said of who dispatches.
 ///
 /// # Errors
-/// When what was named is not there, or the processes cannot be looked at.
+/// When what was named is not there.
 pub(super) fn host(
     runtime: &Runtime,
     request: &Request,
     budget: &Budget,
-) -> Result<(Facts, Sandbox)> {
+) -> Result<(Option<Facts>, Sandbox)> {
     if let Some(path) = runtime.environ.text(FACTS_VARIABLE) {
         let facts = recorded(path)?;
-        return Ok((facts, confine()));
+        return Ok((Some(facts), confine()));
     }
     let (choice, caller) = (request.choice.clone(), Caller::of(runtime));
     let seen = Budget::start("processes", move || probe::observe(&choice, &caller));
-    let observed = seen.wait(&budget.at_most(PROCESSES)).unwrap_or_else(|| {
-        Err(Error::new(
-            Kind::Unavailable,
-            "the processes of this host did not let themselves be looked at in time",
-        ))
-    })?;
+    let observed = seen.wait(&budget.at_most(PROCESSES)).transpose()?;
     let sandbox = confine();
-    let facts = probe::complete(observed, budget.left())?;
-    Ok((facts, sandbox))
+    let complete = |observed| probe::complete(observed, budget.left());
+    Ok((observed.map(complete).transpose()?, sandbox))
 }
 
 /// The facts of another host, as a test brought them.
