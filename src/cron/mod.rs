@@ -14,6 +14,7 @@
 //! - [`zone::Zone`]: the zone of a home and who said so.
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
+pub mod catch_up;
 pub mod claim;
 pub mod delivery;
 pub mod dispatcher;
@@ -32,6 +33,7 @@ mod jobs_shape;
 pub mod jobs_text;
 pub mod lateness;
 pub mod loose;
+pub mod markers_file;
 pub mod natural;
 pub mod needs;
 pub mod next;
@@ -39,10 +41,13 @@ pub mod output;
 pub mod redact;
 pub mod refusal;
 pub mod run;
+mod scan_driver;
 pub mod schedule;
 pub mod stamp;
+pub mod stop_file;
 pub mod task;
 pub mod text;
+pub mod ticker;
 pub mod warning;
 pub mod words;
 pub mod worker;

@@ -1,0 +1,150 @@
+//! What a job says of slots that were missed: our own policy beside the other program's switch, and
+//! the list of slots that one late run stands for. Pure.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use super::next::occurrences_between;
+use super::schedule::Schedule;
+
+/// Most slots of one job that one scan records one by one.
+pub const MOST: usize = 500;
+
+/// What to do with a slot that comes late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CatchUp {
+    /// One run stands for all that were missed.
+    #[default]
+    Once,
+    /// None.
+    Skip,
+    /// One run, unless it would be later than this.
+    MaxLateness(SignedDuration),
+}
+
+impl CatchUp {
+    /// What the job says, in our corner of it; anything else is the default.
+    #[must_use]
+    pub fn of(job: &Map<String, Value>) -> Self {
+        let said = job.get("x_hermes").and_then(|own| own.get("catch_up"));
+        match said {
+            Some(Value::String(word)) if word == "skip" => Self::Skip,
+            Some(Value::Object(limit)) => limit
+                .get("max_lateness_seconds")
+                .and_then(Value::as_i64)
+                .filter(|seconds| *seconds >= 0)
+                .map_or(Self::Once, |seconds| {
+                    Self::MaxLateness(SignedDuration::from_secs(seconds))
+                }),
+            _ => Self::Once,
+        }
+    }
+
+    /// Why a slot this late is not run; `None`: it is.
+    #[must_use]
+    pub fn objection(self, late: SignedDuration) -> Option<String> {
+        let late_words = crate::output::human::duration(late.as_secs());
+        match self {
+            Self::Once => None,
+            Self::Skip => Some(format!(
+                "missed, skipped: {late_words} late, and the job catches nothing up"
+            )),
+            Self::MaxLateness(limit) if late <= limit => None,
+            Self::MaxLateness(limit) => {
+                let limit = crate::output::human::duration(limit.as_secs());
+                Some(format!(
+                    "missed, skipped: too late ({late_words}, its limit is {limit})"
+                ))
+            }
+        }
+    }
+}
+
+/// How long a job waits after its slot, so that many of one minute do not start at once: a fixed part
+/// of what it allows, made of its id, so that it is the same each time.
+#[must_use]
+pub fn stagger(job: &Map<String, Value>) -> std::time::Duration {
+    let own = job
+        .get("x_hermes")
+        .and_then(|own| own.get("stagger_seconds"));
+    let most = own.and_then(Value::as_u64).unwrap_or(0).min(3600);
+    if most == 0 {
+        return std::time::Duration::ZERO;
+    }
+    let id = job.get("id").and_then(Value::as_str).unwrap_or_default();
+    let mixed = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    std::time::Duration::from_secs(mixed % (most + 1))
+}
+
+/// The slots after the one that stood in the store and up to now, which nobody ran.
+#[must_use]
+pub fn passed_over(
+    job: &Map<String, Value>,
+    stood: Timestamp,
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Vec<Timestamp> {
+    let Some(Ok(schedule)) = job.get("schedule").map(Schedule::from_json) else {
+        return Vec::new();
+    };
+    if !schedule.is_recurring() {
+        return Vec::new();
+    }
+    let fires = occurrences_between(&schedule, Some(stood), (stood, now), zone);
+    fires.take(MOST).map(|fire| fire.instant).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn job(own: &Value) -> Map<String, Value> {
+        json!({"id": "a1b2", "x_hermes": own})
+            .as_object()
+            .unwrap()
+            .clone()
+    }
+
+    #[test]
+    fn b77_a_job_with_a_limit_is_skipped_when_it_would_be_too_late() {
+        let limited = CatchUp::of(&job(&json!({"catch_up": {"max_lateness_seconds": 3600}})));
+        assert_eq!(limited.objection(SignedDuration::from_mins(59)), None);
+        let objection = limited.objection(SignedDuration::from_hours(42)).unwrap();
+        assert_eq!(
+            objection,
+            "missed, skipped: too late (1d 18h, its limit is 1h)"
+        );
+        assert_eq!(
+            CatchUp::of(&job(&json!({}))).objection(SignedDuration::from_hours(42)),
+            None
+        );
+        let never = CatchUp::of(&job(&json!({"catch_up": "skip"})));
+        assert!(never.objection(SignedDuration::from_mins(10)).is_some());
+    }
+
+    #[test]
+    fn b78_a_stagger_is_the_same_each_time_and_within_its_bound() {
+        let staggered = job(&json!({"stagger_seconds": 90}));
+        assert_eq!(stagger(&staggered), stagger(&staggered));
+        assert!(stagger(&staggered).as_secs() <= 90);
+        assert!(stagger(&job(&json!({}))).is_zero());
+    }
+
+    #[test]
+    fn slots_that_were_passed_over_are_listed() {
+        let job = json!({"schedule": {"kind": "interval", "minutes": 30}});
+        let stood: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
+        let now = stood + SignedDuration::from_mins(95);
+        let missed = passed_over(job.as_object().unwrap(), stood, now, &TimeZone::UTC);
+        let minutes: Vec<_> = missed
+            .iter()
+            .map(|at| at.duration_since(stood).as_mins())
+            .collect();
+        assert_eq!(minutes, [30, 60, 90]);
+    }
+}

@@ -1,0 +1,361 @@
+//! One scan of the store: reads it under its lock, asks `due`, saves all changes at once, and records
+//! what became of slots that do not run.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::catch_up::{CatchUp, passed_over, stagger};
+use super::dispatcher::Dispatcher;
+use super::due::{self, Due, OrderKind, Policy, Reason, Scene, Witness};
+use super::job::RawJob;
+use super::jobs_file::Change;
+use super::lateness::Lateness;
+use super::next::Zones;
+use super::output::Document;
+use super::stamp::Stamp;
+use crate::child::spawn::Watch;
+use crate::error::Result;
+use crate::home::Home;
+use crate::host::locks::{Holder, LockTable};
+use crate::ledger::store::utc;
+use crate::ledger::{Outcome, Slot, Status, rows};
+
+/// Ended rows that are looked at for slots that have run already: all that are kept.
+const KEPT: u32 = crate::ledger::store::KEPT;
+
+/// What a scan needs.
+pub(super) struct Scan {
+    pub(super) dispatcher: Arc<Dispatcher>,
+    pub(super) running: HashSet<String>,
+    pub(super) now: Timestamp,
+}
+
+/// A job to start.
+#[derive(Clone, Debug)]
+pub(super) struct DueJob {
+    pub(super) job_id: String,
+    pub(super) job: RawJob,
+    pub(super) slot: Option<Timestamp>,
+    pub(super) manual: bool,
+    pub(super) stagger: Duration,
+}
+
+/// What a scan found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Jobs to start, in order.
+    pub(super) orders: Vec<DueJob>,
+    /// When the next scan can find something, unless the store changes.
+    pub(super) wakes_at: Option<Timestamp>,
+    /// Jobs that catch up.
+    pub(super) catch_ups: usize,
+}
+
+/// What the ledger and the process table know, gathered before the scan.
+struct Known {
+    completed: HashMap<(String, i64), Timestamp>,
+    host: String,
+}
+
+impl Witness for Known {
+    fn completed(&self, job_id: &str, slot: Timestamp) -> Option<Timestamp> {
+        self.completed
+            .get(&(job_id.to_owned(), slot.as_microsecond()))
+            .copied()
+    }
+
+    fn is_dead(&self, owner: &str) -> bool {
+        let holder = owner.rsplit_once(':').filter(|(_, last)| last.len() == 32);
+        let holder = holder.map_or(owner, |(holder, _)| holder);
+        let Some((host, pid)) = holder.rsplit_once(':') else {
+            return false;
+        };
+        let pid = pid.parse::<u32>().ok();
+        host == self.host && pid.is_some_and(|pid| matches!(Watch::of(pid), Ok(None)))
+    }
+}
+
+impl Scan {
+    pub(super) async fn run(self) -> Result<Found> {
+        let known = self.known().await?;
+        let (dispatcher, now, running) = (Arc::clone(&self.dispatcher), self.now, self.running);
+        let zones = Zones::of(dispatcher.parts.zone.clone());
+        let policy = Policy {
+            catch_up_missed: dispatcher.parts.settings.catch_up_missed,
+            run_claim_seconds: run_claim_seconds(&dispatcher),
+        };
+        let machine = dispatcher.parts.machine.clone();
+        let (found, slots, gone) = dispatcher
+            .with_jobs(move |jobs| {
+                let scene = Scene {
+                    now,
+                    zones: &zones,
+                    policy,
+                    machine: &machine,
+                    running: &running,
+                    witness: &known,
+                };
+                let mut new_id = || {
+                    Uuid::new_v4()
+                        .simple()
+                        .to_string()
+                        .chars()
+                        .take(12)
+                        .collect()
+                };
+                let due = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
+                Ok(carry_out(jobs, due, &scene))
+            })
+            .await?;
+        record(&dispatcher, slots, gone, now).await?;
+        Ok(found)
+    }
+
+    async fn known(&self) -> Result<Known> {
+        let path = self.dispatcher.parts.home.ledger();
+        let completed = if path.exists() {
+            let rows = self
+                .dispatcher
+                .with_ledger(|ledger| ledger.read(|c| rows::executions(c, KEPT)))
+                .await?;
+            let ended = rows
+                .unwrap_or_default()
+                .into_iter()
+                .filter(|row| row.status == Status::Completed);
+            ended
+                .filter_map(|row| {
+                    let slot = row.scheduled_instant?.at?.as_microsecond();
+                    Some(((row.job_id, slot), row.finished_at?.at?))
+                })
+                .collect()
+        } else {
+            HashMap::new()
+        };
+        let machine = &self.dispatcher.parts.machine;
+        let host = machine
+            .rsplit_once(':')
+            .map_or(machine.as_str(), |(host, _)| host)
+            .to_owned();
+        Ok(Known { completed, host })
+    }
+}
+
+fn run_claim_seconds(dispatcher: &Dispatcher) -> i64 {
+    let timeout = dispatcher.parts.settings.inactivity_timeout;
+    let tripled = timeout.map_or(0, |limit| {
+        i64::try_from(limit.as_secs())
+            .unwrap_or(0)
+            .saturating_mul(3)
+    });
+    tripled.max(1800)
+}
+
+type Carried = (Found, Vec<Slot>, Vec<Gone>);
+
+/// A one-shot whose record is removed and of which a document must tell.
+struct Gone {
+    job_id: String,
+    name: String,
+    why: &'static str,
+}
+
+/// What carrying out a scan brings to light.
+#[derive(Default)]
+struct Carry {
+    slots: Vec<Slot>,
+    gone: Vec<Gone>,
+    /// Orders that the job's own policy withholds.
+    withheld: HashSet<usize>,
+    removed: HashSet<usize>,
+}
+
+/// Applies what the scan says to the jobs, and takes the orders out of it.
+fn carry_out(jobs: &mut Vec<RawJob>, due: Due, scene: &Scene<'_>) -> Change<Carried> {
+    let mut carry = Carry::default();
+    let kept: Vec<_> = due
+        .orders
+        .into_iter()
+        .filter(|order| carry.keeps(jobs, order, scene))
+        .collect();
+    let changed = !due.changes.is_empty();
+    for change in due.changes {
+        carry.apply(jobs, change, scene);
+    }
+    // The job as it is after the scan is what runs.
+    let orders = kept
+        .into_iter()
+        .filter_map(|order| Some(due_job(jobs.get(order.index)?, order)));
+    let orders = orders.collect();
+    let mut index = 0;
+    jobs.retain(|_| {
+        index += 1;
+        !carry.removed.contains(&(index - 1))
+    });
+    let wakes_at = jobs
+        .iter()
+        .filter_map(|job| due::wakes_at(job, scene))
+        .min();
+    let found = Found {
+        orders,
+        wakes_at,
+        catch_ups: due.catch_ups,
+    };
+    let carried = (found, carry.slots, carry.gone);
+    match (changed, carry.removed.is_empty()) {
+        (false, _) => Change::Nothing(carried),
+        (true, true) => Change::Write(carried),
+        (true, false) => Change::WriteAfterBackup(carried),
+    }
+}
+
+fn due_job(job: &RawJob, order: due::Order) -> DueJob {
+    let manual = order.kind == OrderKind::Manual;
+    DueJob {
+        job_id: order.job_id,
+        job: job.clone(),
+        slot: order.slot,
+        manual,
+        stagger: if manual { Duration::ZERO } else { stagger(job) },
+    }
+}
+
+impl Carry {
+    /// Whether an order is carried out: the job's own policy may withhold a late one.
+    fn keeps(&mut self, jobs: &[RawJob], order: &due::Order, scene: &Scene<'_>) -> bool {
+        let (Some(job), Some(slot)) = (jobs.get(order.index), order.slot) else {
+            return jobs.get(order.index).is_some();
+        };
+        if !matches!(order.kind, OrderKind::Scheduled(Lateness::CatchUp)) {
+            return true;
+        }
+        let passed = passed_over(job, slot, scene.now, &scene.zones.configured);
+        self.slots.extend(missed(&order.job_id, &passed));
+        let objection = CatchUp::of(job).objection(scene.now.duration_since(slot));
+        if let Some(reason) = &objection {
+            self.withheld.insert(order.index);
+            self.slots.push(skipped(&order.job_id, slot, reason));
+        }
+        objection.is_none()
+    }
+
+    fn apply(&mut self, jobs: &mut [RawJob], change: due::Change, scene: &Scene<'_>) {
+        let Some(job) = jobs.get_mut(change.index) else {
+            return;
+        };
+        if change.reasons.contains(&Reason::Skipped) {
+            self.skip(job, &change.job_id, scene);
+        }
+        if change.removed {
+            let name = job
+                .get("name")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned();
+            let why = change
+                .reasons
+                .iter()
+                .find(|reason| reason.leaves_diagnostic());
+            let gone = |why: &Reason| Gone {
+                job_id: change.job_id.clone(),
+                name,
+                why: why.as_str(),
+            };
+            self.gone.extend(why.map(gone));
+            self.removed.insert(change.index);
+            return;
+        }
+        job.extend(change.set);
+        for key in &change.unset {
+            job.remove(key);
+        }
+        if self.withheld.contains(&change.index) {
+            job.remove("pending_slot");
+        }
+    }
+
+    /// The operator's switch says that missed slots are not caught up.
+    fn skip(&mut self, job: &RawJob, job_id: &str, scene: &Scene<'_>) {
+        let stood = job
+            .get("next_run_at")
+            .and_then(Value::as_str)
+            .and_then(Stamp::parse);
+        let Some(stood) = stood.and_then(|stamp| stamp.instant(&scene.zones.system)) else {
+            return;
+        };
+        let reason = "missed, skipped: missed slots are not caught up";
+        self.slots.push(skipped(job_id, stood, reason));
+        let passed = passed_over(job, stood, scene.now, &scene.zones.configured);
+        self.slots.extend(missed(job_id, &passed));
+    }
+}
+
+fn skipped(job_id: &str, slot: Timestamp, reason: &str) -> Slot {
+    Slot {
+        job_id: job_id.to_owned(),
+        scheduled_at: utc(slot),
+        outcome: Outcome::Skipped,
+        reason: Some(reason.to_owned()),
+        execution_id: None,
+    }
+}
+
+fn missed(job_id: &str, slots: &[Timestamp]) -> Vec<Slot> {
+    let reason = "nobody was there to run it; one late run stands for all that were missed";
+    let missed = |slot: &Timestamp| Slot {
+        outcome: Outcome::Missed,
+        ..skipped(job_id, *slot, reason)
+    };
+    slots.iter().map(missed).collect()
+}
+
+async fn record(
+    dispatcher: &Dispatcher,
+    slots: Vec<Slot>,
+    gone: Vec<Gone>,
+    now: Timestamp,
+) -> Result<()> {
+    if !slots.is_empty() {
+        dispatcher
+            .with_ledger(move |ledger| ledger.record_slots(&slots, now))
+            .await?;
+    }
+    for Gone { job_id, name, why } in gone {
+        let body = "The job was a one-shot; its record is removed from the store.";
+        let document = Document {
+            job_id: &job_id,
+            name: &name,
+            execution_id: "none",
+            mode: "none",
+            outcome: why,
+            seconds: 0,
+            body,
+        };
+        let zone = &dispatcher.parts.zone;
+        let _the_scan_goes_on = document.save(&dispatcher.parts.home, 0, now, zone);
+    }
+    Ok(())
+}
+
+/// A live gateway of the other program keeps all cron ticks of its home: it holds `gateway.lock` for
+/// its life. The lock is looked at, never tried.
+pub(super) fn other_scheduler(home: &Home) -> Option<String> {
+    let path = home.join("gateway.lock");
+    if !path.exists() {
+        return None;
+    }
+    let holder = LockTable::read().holder(&path);
+    match &holder {
+        Holder::Held { pid, .. } if *pid != std::process::id() => Some(format!(
+            "a gateway of Hermes Agent (pid {pid}) schedules this home"
+        )),
+        Holder::HeldByEndedTaker { .. } | Holder::HeldOutside => {
+            Some("a gateway of Hermes Agent schedules this home".to_owned())
+        }
+        _ => None,
+    }
+}
