@@ -13,6 +13,7 @@ mod buses;
 mod complete;
 mod dispatcher;
 mod environment;
+mod units;
 mod version;
 
 use serde::{Deserialize, Serialize};

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use crate::bus::Patience;
-use crate::host::bus_probe::{BusFacts, Managers, Places, Subject, probe};
-use crate::host::facts::{Fact, Gap, ManagerKind, UnitFacts};
+use crate::bus::{
+    Failure, FailureKind, LogindReport, Patience, Placement, SessionBusReport, SystemBusReport,
+};
+use crate::host::bus_probe::{
+    BusFacts, Managers, Places, Subject, linger_marker, probe, runtime_dir,
+};
+use crate::host::facts::{Fact, Gap, GapKind, ManagerKind, UnitFacts};
 use crate::host::unit_probe::{dispatcher_units, from_unit};
 
 use super::bounded::{Started, start};
@@ -61,4 +65,38 @@ async fn one(managers: &Managers, name: &str, manager: ManagerKind) -> Option<Un
     };
     let unit = client?.unit(name).await.ok()??;
     Some(from_unit(&unit, manager))
+}
+
+/// Why nothing is known of units then.
+pub(super) fn late_gap() -> Gap {
+    Gap {
+        kind: GapKind::Deadline,
+        why: "the buses did not answer in time".to_owned(),
+        would_tell: Vec::new(),
+    }
+}
+
+/// What is left to say of buses that never answered.
+pub(super) fn late(subject: &Subject) -> BusFacts {
+    let places = Places::default();
+    let mute = || Failure::said(FailureKind::Mute, "no answer before the deadline over all");
+    BusFacts {
+        runtime_dir: runtime_dir(subject, &places),
+        session_bus: SessionBusReport {
+            uid: subject.uid,
+            doors: Vec::new(),
+            placement: Placement::Unknown(mute()),
+            not_tried: Some(mute()),
+        },
+        system_bus: SystemBusReport {
+            doors: Vec::new(),
+            logind: LogindReport {
+                failure: Some(mute()),
+                ..LogindReport::default()
+            },
+            user_manager: None,
+            user_manager_failure: Some(mute()),
+        },
+        linger_marker: linger_marker(&places.linger, subject.name.as_deref().unwrap_or_default()),
+    }
 }

@@ -3,28 +3,25 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::bus::{
-    Failure, FailureKind, LogindReport, Placement, SessionBusReport, SystemBusReport,
-};
 use crate::clock::{Clock as _, SystemClock};
 use crate::error::Result;
 use crate::home::{self, Home};
-use crate::host::bus_probe::{BusFacts, Places, Subject, linger_marker, runtime_dir};
-use crate::host::choose::{Chosen, Field, choose, owner};
+use crate::host::bus_probe::{BusFacts, Subject};
+use crate::host::choose::{Accounts as _, Chosen, Field, choose};
 use crate::host::facts::{
-    AccountFacts, Environment, Fact, Facts, Gap, GapKind, HomeRecords, HostRecord, Machine,
-    ManagerKind, UnitFacts,
+    AccountFacts, Environment, Fact, Facts, GapKind, HomeRecords, HostRecord, Machine, ManagerKind,
+    UnitFacts,
 };
-use crate::host::liveness::Liveness;
 use crate::host::locks::LockTable;
 use crate::host::records_probe::{homes, host_records, registry, unlooked};
-use crate::host::{choose::Accounts as _, unit_file, unit_file_probe};
+use crate::host::unit_file;
 
 use super::Observed;
 use super::accounts::Database;
 use super::bounded::start;
-use super::buses::{Answers, ask};
-use super::dispatcher::{Parts, dispatcher, owners, scope_controllers};
+use super::buses::{Answers, ask, late, late_gap};
+use super::dispatcher::{Parts, owners, scope_controllers};
+use super::units::{attribute, merged, unit_files};
 
 /// No source gets more than this: what has not answered by then hangs.
 const ENOUGH: Duration = Duration::from_secs(3);
@@ -50,7 +47,9 @@ pub fn complete(mut observed: Observed, deadline: Duration) -> Result<Facts> {
         deadline.saturating_sub(spent).min(ENOUGH)
     };
     let database = Database::read();
-    let files = unit_files(&observed, &database, left());
+    let asked = asked_account(&observed, &database);
+    let mut files = unit_files(&database, asked.clone(), config(&observed, &asked), left());
+    attribute(&mut observed.processes, &[], &files);
     let existing = existing(&observed, &database, left());
     let environ = observed.shell.environ.known().cloned().unwrap_or_default();
     let select = |observed: &Observed, units: &[UnitFacts]| {
@@ -72,29 +71,31 @@ pub fn complete(mut observed: Observed, deadline: Duration) -> Result<Facts> {
             None => return Err(error),
         },
     };
+    if first.account.uid != asked.uid {
+        files = unit_files(
+            &database,
+            first.account.clone(),
+            config(&observed, &first.account),
+            left(),
+        );
+    }
     let mut round = round(&observed, first, &files, left());
     let units = round.units.known().cloned().unwrap_or_default();
-    attribute(&mut observed, &round.homes, &units);
+    attribute(&mut observed.processes, &round.homes, &units);
     let chosen = select(&observed, &units)?;
-    if chosen.account.uid != round.chosen.account.uid || chosen.home != round.chosen.home {
-        round = self::round(&observed, chosen, &files, left());
-    } else {
+    let same =
+        |a: &Chosen, b: &Chosen| a.account.uid == b.account.uid && a.home.path == b.home.path;
+    if same(&chosen, &round.chosen) {
         round.chosen = chosen;
+    } else {
+        round = self::round(&observed, chosen, &files, left());
     }
-    Ok(assemble(observed, round))
+    Ok(assemble(observed, round, left()))
 }
 
-/// Services by their files, for the caller's, the `sudo` user's and the named account's managers.
-fn unit_files(observed: &Observed, database: &Database, within: Duration) -> Vec<UnitFacts> {
-    let account = asked_account(observed, database);
-    let config = variable(observed, "XDG_CONFIG_HOME").filter(|_| account == observed.caller);
-    let database = database.clone();
-    let found = start("unit files", move || {
-        let directories = unit_file_probe::directories(Path::new("/"), &account, config.as_deref());
-        let accounts = |name: &str| database.by_name(name);
-        unit_file_probe::units(&directories, &account, &accounts)
-    });
-    found.wait(within).unwrap_or_default()
+/// Where the caller keeps configuration, if that is whose it is.
+fn config(observed: &Observed, account: &AccountFacts) -> Option<String> {
+    variable(observed, "XDG_CONFIG_HOME").filter(|_| account.uid == observed.caller.uid)
 }
 
 fn variable(observed: &Observed, name: &str) -> Option<String> {
@@ -229,119 +230,20 @@ fn look(
     )
 }
 
-fn late_gap() -> Gap {
-    Gap {
-        kind: GapKind::Deadline,
-        why: "the buses did not answer in time".to_owned(),
-        would_tell: Vec::new(),
-    }
-}
-
-/// What is left to say of buses that never answered.
-fn late(subject: &Subject) -> BusFacts {
-    let places = Places::default();
-    let mute = || Failure::said(FailureKind::Mute, "no answer before the deadline over all");
-    BusFacts {
-        runtime_dir: runtime_dir(subject, &places),
-        session_bus: SessionBusReport {
-            uid: subject.uid,
-            doors: Vec::new(),
-            placement: Placement::Unknown(mute()),
-            not_tried: Some(mute()),
-        },
-        system_bus: SystemBusReport {
-            doors: Vec::new(),
-            logind: LogindReport {
-                failure: Some(mute()),
-                ..LogindReport::default()
-            },
-            user_manager: None,
-            user_manager_failure: Some(mute()),
-        },
-        linger_marker: linger_marker(&places.linger, subject.name.as_deref().unwrap_or_default()),
-    }
-}
-
-/// What managers tell outranks files; a file adds what no manager has loaded.
-fn merged(
-    mut told: Vec<UnitFacts>,
-    files: &[UnitFacts],
-    gap: Option<Gap>,
-    account: &AccountFacts,
-) -> Fact<Vec<UnitFacts>> {
-    for file in files {
-        let same = told
-            .iter_mut()
-            .find(|unit| unit.name == file.name && unit.manager == file.manager);
-        match same {
-            None => told.push(file.clone()),
-            Some(unit) if unit.asked => {
-                unit.home.clone_from(&file.home);
-            }
-            Some(unit) => {
-                let state = unit.file_state.take();
-                *unit = file.clone();
-                unit.file_state = state.or_else(|| file.file_state.clone());
-            }
-        }
-    }
-    for unit in told.iter_mut().filter(|unit| unit.asked) {
-        let by_manager = unit_file::home(unit, Some(account));
-        let whole = unit.environment.get("HERMES_HOME").is_some() || unit.home.is_none();
-        if whole && by_manager.is_some() {
-            unit.home = by_manager;
-        }
-    }
-    match gap {
-        Some(gap) if told.is_empty() => Fact::Unknown(gap),
-        _ => Fact::Known(told),
-    }
-}
-
-/// A process whose environment cannot be read serves the home whose record names it, else the home
-/// that its unit gives it.
-fn attribute(observed: &mut Observed, homes: &[HomeRecords], units: &[UnitFacts]) {
-    for home in homes {
-        let records = [&home.gateway_pid, &home.gateway_lock, &home.serve];
-        let alive = records
-            .into_iter()
-            .filter_map(|record| record.known()?.as_ref())
-            .filter(|record| record.liveness == Liveness::Alive);
-        for record in alive {
-            let unknown = observed
-                .processes
-                .iter_mut()
-                .find(|process| process.pid == record.pid && process.home.known().is_none());
-            if let Some(process) = unknown {
-                process.home = Fact::Known(home.path.clone());
-            }
-        }
-    }
-    let unknown = observed
-        .processes
-        .iter_mut()
-        .filter(|process| process.home.known().is_none());
-    for process in unknown {
-        let by_unit = owner(process).and_then(|(name, manager)| {
-            let same = |unit: &&UnitFacts| unit.name == name && unit.manager == Some(manager);
-            units.iter().find(same)?.home.clone()
-        });
-        if let Some(home) = by_unit {
-            process.home = Fact::Known(home);
-        }
-    }
-}
-
-fn assemble(observed: Observed, round: Round) -> Facts {
-    let units = round.units.known().cloned().unwrap_or_default();
-    let dispatcher = dispatcher(&Parts {
-        chosen: &round.chosen,
-        shell: &observed.shell,
-        processes: &observed.processes,
-        units: &units,
-        homes: &round.homes,
+/// Puts it all together. What the dispatcher reads of files has a deadline too.
+fn assemble(observed: Observed, round: Round, within: Duration) -> Facts {
+    let parts = Parts {
+        chosen: round.chosen.clone(),
+        shell: observed.shell.clone(),
+        processes: observed.processes.clone(),
+        units: round.units.known().cloned().unwrap_or_default(),
+        homes: round.homes.clone(),
         uid: observed.caller.uid,
-    });
+    };
+    let without_files = parts.without_files();
+    let dispatcher = start("dispatcher", move || parts.dispatcher())
+        .wait(within)
+        .unwrap_or(without_files);
     let own = dispatcher.process.as_ref().map(|process| process.pid);
     Facts {
         machine: observed.machine,

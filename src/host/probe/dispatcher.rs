@@ -5,30 +5,30 @@ use std::path::{Path, PathBuf};
 
 use crate::host::choose::Chosen;
 use crate::host::facts::{
-    Dispatcher, Environment, Fact, HomeRecords, ManagerKind, ProcessFacts, Program, ProgramLookup,
-    UnitFacts, Viewpoint,
+    Dispatcher, Environment, Fact, GapKind, HomeRecords, ManagerKind, ProcessFacts, Program,
+    ProgramLookup, UnitFacts, Viewpoint,
 };
 
 use super::environment::{of_hidden, of_process, of_unit};
 use super::version::{Clues, version};
 
 /// What it is put together from.
-pub(super) struct Parts<'a> {
+pub(super) struct Parts {
     /// The choice.
-    pub(super) chosen: &'a Chosen,
+    pub(super) chosen: Chosen,
     /// This process.
-    pub(super) shell: &'a ProcessFacts,
+    pub(super) shell: ProcessFacts,
     /// Serves, gateways and workers.
-    pub(super) processes: &'a [ProcessFacts],
+    pub(super) processes: Vec<ProcessFacts>,
     /// Units.
-    pub(super) units: &'a [UnitFacts],
+    pub(super) units: Vec<UnitFacts>,
     /// Records of the homes.
-    pub(super) homes: &'a [HomeRecords],
+    pub(super) homes: Vec<HomeRecords>,
     /// The uid of this process.
     pub(super) uid: u32,
 }
 
-impl Parts<'_> {
+impl Parts {
     fn process(&self) -> Option<&ProcessFacts> {
         let pid = self.chosen.process?;
         self.processes.iter().find(|process| process.pid == pid)
@@ -49,7 +49,10 @@ impl Parts<'_> {
 
     fn environ(&self, unit: Option<&UnitFacts>) -> (Fact<Environment>, String) {
         match (self.process(), unit) {
-            (Some(process), Some(unit)) if process.environ.known().is_none() && unit.asked => {
+            // A unit of which only the name is known gives nothing.
+            (Some(process), Some(unit))
+                if process.environ.known().is_none() && unit.fragment.is_some() =>
+            {
                 of_hidden(process, unit, &self.chosen.account)
             }
             (Some(process), _) => of_process(process),
@@ -93,37 +96,50 @@ impl Parts<'_> {
             (None, None) => Fact::Known(self.chosen.home.path.clone()),
         }
     }
-}
 
-/// The facts of the dispatcher.
-pub(super) fn dispatcher(parts: &Parts<'_>) -> Dispatcher {
-    let unit = parts.unit();
-    let (environ, environ_source) = parts.environ(unit.as_ref());
-    let program = parts.program(unit.as_ref());
-    let clues = Clues {
-        process: parts.process(),
-        unit: unit.as_ref().filter(|_| parts.process().is_none()),
-        homes: parts.homes,
-    };
-    let (version, version_source) = version(program, &clues);
-    let process = parts.process();
-    let desktop = process.is_some_and(|process| process.desktop.known() == Some(&true));
-    Dispatcher {
-        viewpoint: parts.chosen.viewpoint,
-        chosen_because: parts.chosen.because.clone(),
-        program,
-        version,
-        version_source,
-        programs: programs(program, &environ),
-        process: match parts.chosen.viewpoint {
-            Viewpoint::Shell => None,
-            _ => process.cloned(),
-        },
-        environ,
-        environ_source,
-        home: parts.home(unit.as_ref()),
-        unit,
-        desktop,
+    /// The facts of the dispatcher.
+    pub(super) fn dispatcher(&self) -> Dispatcher {
+        let unit = self.unit();
+        let program = self.program(unit.as_ref());
+        let clues = Clues {
+            process: self.process(),
+            unit: unit.as_ref().filter(|_| self.process().is_none()),
+            homes: &self.homes,
+        };
+        let (version, version_source) = version(program, &clues);
+        let (environ, environ_source) = self.environ(unit.as_ref());
+        Dispatcher {
+            version,
+            version_source,
+            programs: programs(program, &environ),
+            environ,
+            environ_source,
+            ..self.without_files()
+        }
+    }
+
+    /// The same, of what is known without reading any file.
+    pub(super) fn without_files(&self) -> Dispatcher {
+        let unit = self.unit();
+        let process = self.process();
+        let late = "files of the dispatcher could not be read in time";
+        Dispatcher {
+            viewpoint: self.chosen.viewpoint,
+            chosen_because: self.chosen.because.clone(),
+            program: self.program(unit.as_ref()),
+            version: Fact::unknown(GapKind::Deadline, late),
+            version_source: None,
+            programs: Vec::new(),
+            process: match self.chosen.viewpoint {
+                Viewpoint::Shell => None,
+                _ => process.cloned(),
+            },
+            environ: Fact::unknown(GapKind::Deadline, late),
+            environ_source: "files that could not be read in time".to_owned(),
+            home: self.home(unit.as_ref()),
+            desktop: process.is_some_and(|process| process.desktop.known() == Some(&true)),
+            unit,
+        }
     }
 }
 
@@ -184,15 +200,15 @@ mod tests {
     use crate::host::facts::Facts;
 
     fn put_together(facts: &Facts, chosen: &Chosen) -> Dispatcher {
-        let processes: Vec<_> = facts.dispatcher.process.clone().into_iter().collect();
-        dispatcher(&Parts {
-            chosen,
-            shell: &facts.shell,
-            processes: &processes,
-            units: facts.units.known().map_or(&[], Vec::as_slice),
-            homes: &facts.homes,
+        let parts = Parts {
+            chosen: chosen.clone(),
+            shell: facts.shell.clone(),
+            processes: facts.dispatcher.process.clone().into_iter().collect(),
+            units: facts.units.known().cloned().unwrap_or_default(),
+            homes: facts.homes.clone(),
             uid: facts.caller.uid,
-        })
+        };
+        parts.dispatcher()
     }
 
     fn chosen(facts: &Facts, viewpoint: Viewpoint) -> Chosen {

@@ -4,11 +4,12 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::host::env_file::{dotenv, environment_file};
+use crate::config::dotenv;
+use crate::home::Home;
+use crate::host::env_file::environment_file;
 use crate::host::facts::{
-    AccountFacts, Environment, Fact, ManagerKind, ProcessFacts, Program, UnitFacts,
+    AccountFacts, Environment, Fact, GapKind, ManagerKind, ProcessFacts, Program, UnitFacts,
 };
-use crate::host::machine_probe::unreadable;
 
 /// Stands for the id that a manager makes at each start.
 const GIVEN_AT_START: &str = "given-at-start";
@@ -41,25 +42,31 @@ fn with_env_file(
     let home = process.home.known();
     match (process.program, home, &environ) {
         (Some(Program::HermesAgent), Some(home), Fact::Known(given)) => {
-            overlaid(given, &home.join(".env"), source)
+            overlaid(given, home, source)
         }
         _ => (environ, source),
     }
 }
 
-fn overlaid(given: &Environment, file: &Path, source: String) -> (Fact<Environment>, String) {
-    let name = file.display().to_string();
-    match std::fs::read(file) {
-        Ok(bytes) => {
-            let pairs = dotenv(&String::from_utf8_lossy(&bytes));
-            let over = pairs
-                .iter()
-                .map(|(key, value)| (key.as_str(), value.as_str()));
-            let merged = given.clone().overlaid(over);
-            (Fact::Known(merged), format!("{source}, then {name}"))
+/// Lays the files of the home over it. What a file holds beyond our selection is dropped at once.
+fn overlaid(given: &Environment, home: &Path, source: String) -> (Fact<Environment>, String) {
+    let set = given.variables.clone().into_iter();
+    let secret = |name: &String| (name.clone(), "set".to_owned());
+    let before: dotenv::Environment = set.chain(given.secrets.iter().map(secret)).collect();
+    match before.clone().under_home(&Home::at(home)) {
+        Ok(after) if after == before => (Fact::Known(given.clone()), source),
+        Ok(after) => {
+            let pairs = after
+                .names()
+                .filter_map(|name| Some((name, after.get(name)?)));
+            let merged = given.clone().overlaid(pairs);
+            let source = format!("{source}, then .env of {}", home.display());
+            (Fact::Known(merged), source)
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => (Fact::Known(given.clone()), source),
-        Err(error) => (unreadable(&name, &error), source),
+        Err(why) => {
+            let why = format!("{} of {}", why, home.display());
+            (Fact::unknown(GapKind::Permission, why), source)
+        }
     }
 }
 
