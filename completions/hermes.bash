@@ -61,6 +61,9 @@ _hermes() {
             hermes__subcmd__cron,next)
                 cmd="hermes__subcmd__cron__subcmd__next"
                 ;;
+            hermes__subcmd__cron,tick)
+                cmd="hermes__subcmd__cron__subcmd__tick"
+                ;;
             *)
                 ;;
         esac
@@ -278,7 +281,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron)
-            opts="-p -h --home --profile --color --ascii --help doctor next"
+            opts="-p -h --home --profile --color --ascii --help doctor next tick"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -389,6 +392,40 @@ _hermes() {
                     return 0
                     ;;
                 --last-run)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd__cron__subcmd__tick)
+            opts="-p -h --dry-run --at --json --home --profile --color --ascii --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --at)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -42,15 +42,16 @@ complete -c hermes -n "__fish_hermes_needs_command" -f -a "help" -d 'Print help 
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "__doors" -d 'Dial the doors that a request on stdin names, and print what they said'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "worker" -d 'Adopt one execution and run it; its payload comes on stdin'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "guard" -d 'Tie this process to its parent and become a program'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next" -f -a "doctor" -d 'Look for what keeps scheduled work from running'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next" -f -a "next" -d 'Show how a schedule text is read, and when it fires'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "doctor" -d 'Look for what keeps scheduled work from running'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "next" -d 'Show how a schedule text is read, and when it fires'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "tick" -d 'Show which jobs are due, and what a pass over them would change'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r
@@ -88,6 +89,16 @@ never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from next" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from next" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from next" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l at -d 'Look at this instant instead of now' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l dry-run -d 'Only show it: nothing is run and nothing is written'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r

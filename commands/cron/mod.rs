@@ -2,6 +2,7 @@
 
 pub(crate) mod doctor;
 pub(crate) mod next;
+pub(crate) mod tick;
 
 use clap::{Args, Subcommand};
 use hermes::error::Result;
@@ -22,6 +23,7 @@ pub(crate) struct Cron {
 enum Verb {
     Doctor(Box<doctor::Doctor>),
     Next(next::Next),
+    Tick(tick::Tick),
 }
 
 impl Cron {
@@ -30,6 +32,7 @@ impl Cron {
         match self.verb {
             Verb::Doctor(doctor) => doctor.run(runtime),
             Verb::Next(next) => next.run(runtime),
+            Verb::Tick(tick) => tick.run(runtime),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::due_pass::Pass;
@@ -263,7 +263,8 @@ fn is_idle(raw: &Map<String, Value>, scene: &Scene<'_>) -> bool {
     later.is_some_and(|later| later > scene.now)
         && raw.get("enabled") == Some(&Value::Bool(true))
         && text("state") == Some("scheduled")
-        && !text("id").is_none_or(str::is_empty)
+        && text("id")
+            .is_some_and(|id| !id.is_empty() && later.is_none_or(|slot| !is_done(id, slot, scene)))
         && raw.get("job_id").is_none()
         && none("pending_slot")
         && none("paused_at")
@@ -283,6 +284,14 @@ pub fn wakes_at(raw: &Map<String, Value>, scene: &Scene<'_>) -> Option<Timestamp
     let job = Job::read(raw);
     let off = !job.is_enabled() && !job.is_terminal() && due_repair::repeat_is_sound(raw);
     if off { None } else { Some(scene.now) }
+}
+
+/// Whether the ledger has a completed run of a slot. A run counts if it ended no more than a minute
+/// before the slot: an older one was of another slot.
+pub(super) fn is_done(job_id: &str, slot: Timestamp, scene: &Scene<'_>) -> bool {
+    const EARLY: SignedDuration = SignedDuration::from_secs(-60);
+    let ended = scene.witness.completed(job_id, slot);
+    ended.is_some_and(|ended| ended.duration_since(slot) >= EARLY)
 }
 
 /// The kind and the seconds of a lateness.

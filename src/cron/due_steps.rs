@@ -15,8 +15,6 @@ use super::stamp::Stamp;
 const PENDING_SECONDS: f64 = 300.0;
 /// The lease of a running job holds for this many seconds after its last renewal.
 const CLAIM_SECONDS: f64 = 300.0;
-/// A completed run counts for a slot if it ended no more than this many seconds before it.
-const EARLY_SECONDS: i64 = 60;
 /// Written as the reason of a pause that the scan makes of a contradiction; the other program's
 /// words, which it looks for.
 const CONTRADICTION: &str = "auto-disabled: enabled+paused contradiction";
@@ -158,21 +156,21 @@ impl Pass<'_> {
         Step::Stop
     }
 
-    /// A slot that the ledger knows as done is consumed without a run.
+    /// A slot that the ledger knows as done is consumed without a run, also before its time: a
+    /// store that was restored shows slots again.
     fn already_run(&mut self, stamp: Stamp, slot: Timestamp) -> Step {
-        if slot > self.scene().now || stamp.is_naive() {
+        if stamp.is_naive() || !due::is_done(&self.id(), slot, self.scene()) {
             return Step::Go;
         }
-        let ended = self.scene().witness.completed(&self.id(), slot);
-        let counts = ended.is_some_and(|ended| {
-            ended.duration_since(slot) >= SignedDuration::from_secs(-EARLY_SECONDS)
-        });
-        if !counts {
-            return Step::Go;
+        if self.is_recurring()
+            && let Some(next) = due::next_from_now(self)
+        {
+            self.set(
+                "next_run_at",
+                Value::from(next.to_string()),
+                Reason::AlreadyRun,
+            );
         }
-        let next = due::next_from_now(self).filter(|_| self.is_recurring());
-        let next = next.map_or(Value::Null, |stamp| Value::from(stamp.to_string()));
-        self.set("next_run_at", next, Reason::AlreadyRun);
         Step::Stop
     }
 

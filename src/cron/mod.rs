@@ -10,6 +10,7 @@
 //!   writing, each with notes on the shape, or an error with line and column.
 //! - [`job::Job`]: one job; its methods say what the stored values mean, `oddities` what is wrong.
 //! - [`due::due`]: raw jobs at an instant to orders and changes; [`due::wakes_at`]: when to look again.
+//! - [`witness_store::StoreWitness`]: what the scan asks of the ledger and the host; the only I/O here.
 //! - [`words::say`], [`warning::warnings`]: a schedule for people.
 //! - [`zone::Zone`]: the zone of a home and who said so.
 //! - [`stamp::Stamp`]: instants as the stores write them.
@@ -49,6 +50,7 @@ pub mod task;
 pub mod text;
 pub mod ticker;
 pub mod warning;
+pub mod witness_store;
 pub mod words;
 pub mod worker;
 pub mod zone;

@@ -163,7 +163,9 @@ fn scanned(vector: &Value) -> Value {
     answer["catch_up_counter"] = Value::from(found.catch_ups);
     answer["changed"] = serde_json::json!({});
     if let Some(change) = found.changes.first() {
-        answer["changed"] = Value::Object(change.set.clone());
+        let mut set = change.set.clone();
+        set.extend(change.unset.iter().map(|key| (key.clone(), Value::Null)));
+        answer["changed"] = Value::Object(set);
         answer["removed"] = Value::from(change.removed);
         if change.removed {
             let written = change

@@ -1,0 +1,137 @@
+//! `hermes cron tick --dry-run` through the binary.
+
+use serde_json::{Value, json};
+
+use crate::common::Sandbox;
+use crate::common::tree::{differences, tree};
+
+fn vectors() -> Vec<Value> {
+    let path = format!(
+        "{}/tests/data/vectors/due-scan-a.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(path).expect("vectors");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    document["vectors"].as_array().expect("a list").clone()
+}
+
+/// The document of a dry run over one job at an instant.
+fn tick(sandbox: &Sandbox, job: &Value, at: &str, zone: &str) -> Value {
+    sandbox.write("cron/jobs.json", json!({"jobs": [job]}).to_string());
+    let mut command = sandbox.hermes();
+    command
+        .env("HERMES_MACHINE_ID", "test-machine")
+        .env("HERMES_TIMEZONE", zone);
+    let output = command
+        .args(["cron", "tick", "--dry-run", "--json", "--at", at])
+        .output();
+    let output = output.expect("it runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("one document")
+}
+
+#[test]
+fn the_recorded_scans_come_out_through_the_binary() {
+    let sandbox = Sandbox::new();
+    for vector in vectors() {
+        // The season is not a zone: see tests/data/intended_differences.json.
+        if vector["id"] == "due-0047" {
+            continue;
+        }
+        let (id, expect) = (&vector["id"], &vector["expect"]);
+        let catch_up = vector["catch_up_missed"].as_bool().expect("a boolean");
+        sandbox.write(
+            "config.yaml",
+            format!("cron:\n  catch_up_missed: {catch_up}\n"),
+        );
+        let at = vector["now"].as_str().expect("now");
+        let zone = vector["timezone"].as_str().expect("timezone");
+        let found = tick(&sandbox, &vector["job"], at, zone);
+        assert_eq!(found["at"], vector["now"], "{id}");
+        let orders = found["orders"].as_array().expect("orders");
+        assert_eq!(
+            orders.len(),
+            usize::from(expect["due"] == true),
+            "{id}: {found}"
+        );
+        if let Some(order) = orders.first() {
+            assert_eq!(
+                order["scheduled_instant"], expect["scheduled_instant"],
+                "{id}"
+            );
+        }
+        let change = found["changes"]
+            .get(0)
+            .cloned()
+            .unwrap_or_else(|| json!({"removed": false, "set": {}}));
+        assert_eq!(change["removed"], expect["removed"], "{id}");
+        if expect["removed"] == false {
+            let mut set = change["set"].clone();
+            if set.get("id").is_some() {
+                set["id"] = json!("<generated 12 hex>");
+            }
+            assert_eq!(set, expect["changed"], "{id}");
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_touches_nothing() {
+    let sandbox = Sandbox::with_sample_home();
+    let before = tree(&sandbox.home());
+    let mut command = sandbox.hermes();
+    let output = command
+        .args(["cron", "tick", "--dry-run", "--at", "2027-01-01T00:00"])
+        .output();
+    let output = output.expect("it runs");
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.starts_with("At 2027-01-01T00:00:00+01:00 "), "{text}");
+    assert!(text.contains("catch_up"), "{text}");
+    assert_eq!(differences(&before, &tree(&sandbox.home())), [""; 0]);
+}
+
+#[test]
+fn b85_a_finished_slot_of_the_ledger_is_no_catch_up() {
+    let sandbox = Sandbox::with_sample_home();
+    let job = |id: &str| {
+        json!({
+            "id": id, "enabled": true, "state": "scheduled", "repeat": {"times": null, "completed": 0},
+            "schedule": {"kind": "interval", "minutes": 30},
+            "next_run_at": "2026-11-29T23:38:50.903790+01:00",
+        })
+    };
+    let at = "2026-11-29T23:41:00+01:00";
+    let found = tick(&sandbox, &job("a49f6beb5b17"), at, "Europe/Berlin");
+    assert_eq!(found["orders"], json!([]));
+    assert_eq!(found["changes"][0]["reason"], "already_run");
+    assert_eq!(
+        found["changes"][0]["set"],
+        json!({"next_run_at": "2026-11-30T00:11:00+01:00"})
+    );
+    let other = tick(&sandbox, &job("b49f6beb5b17"), at, "Europe/Berlin");
+    assert_eq!(
+        other["orders"][0]["scheduled_instant"],
+        "2026-11-29T22:38:50.903790+00:00"
+    );
+}
+
+#[test]
+fn without_the_dry_run_it_says_who_ticks() {
+    let sandbox = Sandbox::new();
+    let output = sandbox
+        .hermes()
+        .args(["cron", "tick"])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(64));
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(
+        said.contains("hermes serve") && said.contains("--dry-run"),
+        "{said}"
+    );
+}
