@@ -45,6 +45,7 @@ pub mod run;
 mod scan_driver;
 pub mod schedule;
 pub mod stamp;
+pub mod stop;
 pub mod stop_file;
 pub mod task;
 pub mod text;

@@ -1,93 +1,141 @@
-//! The emergency stop: a file `ESTOP` in the home, or in the root home above it, that the other program
-//! honours as well. An empty or broken one counts; one that names an end which is past does not.
+//! The emergency stop on disk: looked for in the home and in the root home above it, set and lifted.
+
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde_json::Value;
+use jiff::tz::TimeZone;
 
+use super::stop::{NAME, Stop};
+use crate::error::{Error, Result};
+use crate::files::Replace;
 use crate::home::Home;
 
-/// Its name.
-pub const NAME: &str = "ESTOP";
+/// Nobody writes more than a line.
+const LONGEST: u64 = 1 << 20;
 
 /// A stop that is in force.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stop {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
     /// Its file.
-    pub path: std::path::PathBuf,
-    /// Why, where it says so.
-    pub reason: Option<String>,
-    /// Until when, where it says so.
-    pub until: Option<Timestamp>,
+    pub path: PathBuf,
+    /// What it says.
+    pub stop: Stop,
 }
 
-impl Stop {
+impl InForce {
     /// In words.
     #[must_use]
     pub fn text(&self) -> String {
-        let reason = self
-            .reason
-            .as_deref()
+        let reason = self.stop.reason.as_deref();
+        let reason = reason
             .map(|reason| format!(" ({reason})"))
             .unwrap_or_default();
-        format!(
-            "an emergency stop is in force{reason}: {}",
-            self.path.display()
-        )
+        let path = self.path.display();
+        format!("an emergency stop is in force{reason}: {path}")
     }
 }
 
-/// The stop that is in force for a home. One that cannot be read is in force.
+/// The stop that is in force for this home: its own, or its root's. Whatever cannot be read is one:
+/// nobody can tell that it has ended.
 #[must_use]
-pub fn in_force(home: &Home, now: Timestamp) -> Option<Stop> {
-    [home.clone(), home.root()].into_iter().find_map(|home| {
-        let path = home.join(NAME);
-        match fs_err::read(&path) {
-            Ok(bytes) => {
-                Some(read(path, &bytes)).filter(|stop| stop.until.is_none_or(|until| until > now))
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(_) => Some(Stop {
-                path,
-                ..Stop::default()
-            }),
-        }
+pub fn in_force(home: &Home, now: Timestamp) -> Option<InForce> {
+    let own = home.join(NAME);
+    let root = home.root().join(NAME);
+    let both = std::iter::once(own.clone()).chain((root != own).then_some(root));
+    both.filter_map(|path| {
+        let stop = read(&path)?;
+        Some(InForce { path, stop })
+    })
+    .find(|found| !found.stop.is_over(now))
+}
+
+fn read(path: &Path) -> Option<Stop> {
+    // The link itself: whoever put one there that leads nowhere meant a stop all the same.
+    if let Err(error) = std::fs::symlink_metadata(path)
+        && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+    {
+        return None;
+    }
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    let mut text = String::new();
+    let opened = is_file.then(|| std::fs::File::open(path).ok()).flatten();
+    let read = opened.map(|file| file.take(LONGEST).read_to_string(&mut text));
+    Some(match read {
+        Some(Ok(_)) => Stop::read(&text),
+        _ => Stop::default(),
     })
 }
 
-fn read(path: std::path::PathBuf, bytes: &[u8]) -> Stop {
-    let body: Value = serde_json::from_slice(bytes).unwrap_or_default();
-    let text = |key: &str| {
-        body.get(key)
-            .and_then(Value::as_str)
-            .filter(|text| !text.is_empty())
+/// Sets a stop in this home, over one that may be there.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn set(home: &Home, stop: &Stop, zone: &TimeZone) -> Result<PathBuf> {
+    let path = home.join(NAME);
+    let plan = Replace {
+        prefix: ".estop_",
+        mode: 0o600,
+        durable: true,
     };
-    Stop {
-        path,
-        reason: text("reason").map(str::to_owned),
-        until: text("expires_at").and_then(|text| text.parse().ok()),
+    plan.write(&path, stop.text(zone).as_bytes())?;
+    Ok(path)
+}
+
+/// Lifts the stop of this home. Returns whether there was one.
+///
+/// # Errors
+/// When it cannot be removed.
+pub fn lift(home: &Home) -> Result<bool> {
+    let path = home.join(NAME);
+    match std::fs::remove_file(&path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io(
+            format!("failed to remove {}", path.display()),
+            error,
+        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
 
     #[test]
-    fn a_stop_counts_unless_its_end_is_past() {
+    fn the_root_stops_its_profiles_and_a_past_end_lifts() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Home::at(directory.path());
+        let profile = root.with_profile("ops").unwrap();
+        std::fs::create_dir_all(profile.path()).unwrap();
+        let now: Timestamp = "2026-11-29T22:00:00Z".parse().unwrap();
+        let hour = SignedDuration::from_hours(1);
+        assert_eq!(in_force(&profile, now), None);
+        set(
+            &root,
+            &Stop::begin(now, Some("x"), Some(hour)),
+            &TimeZone::UTC,
+        )
+        .unwrap();
+        let found = in_force(&profile, now).unwrap();
+        assert_eq!(found.path, root.join(NAME));
+        assert!(found.text().contains("(x)"), "{}", found.text());
+        assert_eq!(in_force(&profile, now + hour), None);
+        assert!(lift(&root).unwrap());
+        assert!(!lift(&root).unwrap());
+    }
+
+    #[test]
+    fn whatever_lies_there_is_a_stop() {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::at(directory.path());
-        let now: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
-        assert_eq!(in_force(&home, now), None);
-        std::fs::write(home.join(NAME), "").unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        std::os::unix::fs::symlink("/nonexistent", home.join(NAME)).unwrap();
         assert!(in_force(&home, now).is_some());
-        let profile = Home::at(directory.path().join("profiles/ops"));
-        assert!(
-            in_force(&profile, now).is_some(),
-            "the root's stop holds for its profiles"
-        );
-        std::fs::write(home.join(NAME), r#"{"expires_at":"2026-06-17T09:00:00Z"}"#).unwrap();
-        assert_eq!(in_force(&home, now), None);
-        std::fs::write(home.join(NAME), r#"{"reason":"fire drill"}"#).unwrap();
-        assert!(in_force(&home, now).unwrap().text().contains("fire drill"));
+        std::fs::remove_file(home.join(NAME)).unwrap();
+        std::fs::create_dir(home.join(NAME)).unwrap();
+        assert!(in_force(&home, now).is_some());
     }
 }

@@ -1,32 +1,21 @@
-//! The emergency stop: a file `ESTOP` in the home, or in the root home above it. An empty or broken
-//! one counts; one that names an end which is past does not.
+//! The emergency stop, as the doctor looks at it: with the reasons why it could not. What its file says
+//! is `cron::stop`'s.
 
 use std::path::Path;
 
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::files;
+use crate::cron::stop::{self, NAME};
 use crate::doctor::evidence::home::Stop;
 use crate::doctor::evidence::read::Read;
 use crate::home::Home;
-
-/// Its name.
-const NAME: &str = "ESTOP";
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Body {
-    reason: Option<String>,
-    engaged_at: Option<String>,
-    expires_at: Option<String>,
-}
 
 /// The stop that is in force for this home.
 pub(super) fn look(home: &Home, now: Timestamp) -> Read<Stop> {
     let mut answer = Read::Absent;
     for home in [home.clone(), home.root()] {
-        let found = stop(&home.join(NAME));
+        let found = one(&home.join(NAME));
         let past = |stop: &Stop| stop.until.is_some_and(|until| until <= now);
         match found {
             Read::Absent => {}
@@ -38,23 +27,22 @@ pub(super) fn look(home: &Home, now: Timestamp) -> Read<Stop> {
     answer
 }
 
-fn stop(path: &Path) -> Read<Stop> {
+fn one(path: &Path) -> Read<Stop> {
     let stat = match files::stat(path) {
         Read::Got(stat) => stat,
         Read::Absent => return Read::Absent,
         Read::Unreadable(trouble) => return Read::Unreadable(trouble),
     };
     let text = files::text(path);
-    let body: Body = text
+    let said = text
         .got()
-        .and_then(|text| serde_json::from_str(text).ok())
+        .map(|text| stop::Stop::read(text))
         .unwrap_or_default();
-    let instant = |text: Option<String>| text.and_then(|text| text.parse().ok());
     Read::Got(Stop {
         path: path.to_path_buf(),
-        since: instant(body.engaged_at).or(Some(stat.modified)),
-        until: instant(body.expires_at),
-        reason: body.reason.filter(|reason| !reason.is_empty()),
+        since: said.since.or(Some(stat.modified)),
+        until: said.until,
+        reason: said.reason,
     })
 }
 
