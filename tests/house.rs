@@ -36,7 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cron",
         &[
-            "dispatch", "ledger", "agent", "config", "host", "child", "db", "files", "home",
+            "dispatch", "ledger", "agent", "config", "host", "bus", "child", "db", "files", "home",
             "runtime",
         ],
     ),

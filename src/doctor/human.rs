@@ -31,6 +31,7 @@ pub fn render(report: &Report, look: Look) -> String {
     let mut page = Page {
         text: String::new(),
         look,
+        many_homes: report.run.homes.len() > 1,
     };
     header::write(&mut page, report);
     finding::write(&mut page, report);
@@ -42,6 +43,8 @@ pub fn render(report: &Report, look: Look) -> String {
 struct Page {
     text: String,
     look: Look,
+    /// More than one home is judged, so that each finding says which one it is about.
+    many_homes: bool,
 }
 
 impl Page {

@@ -82,6 +82,16 @@ fn without_linger_the_mode_names_its_cause_and_the_way_out() {
 }
 
 #[test]
+fn the_policy_is_that_of_the_home() {
+    let sandbox = Sandbox::new();
+    sandbox.write("config.yaml", "cron:\n  require_restart_safe_scope: true\n");
+    let document = judged(&sandbox, "without_linger", |_| {});
+    assert_eq!(document["dispatch"]["cron"]["mode"], "refused");
+    assert!(codes(&document).contains(&"HM302"));
+    assert_eq!(document["verdict"]["status"], "error");
+}
+
+#[test]
 fn thresholds_move_the_code_and_nothing_else() {
     let sandbox = Sandbox::new();
     let facts = sandbox.recorded("without_linger", |_| {});

@@ -122,26 +122,30 @@ fn next(page: &mut Page, report: &Report) {
     let worst = report
         .first_to_mend()
         .filter(|found| found.severity > Severity::Info || !found.remedies.is_empty());
-    let told = unknown.map(|(_, unknown)| unknown.would_tell.clone());
+    let told = unknown.map(|(_, unknown)| (unknown.would_tell.clone(), Vec::new()));
     let mended = worst.map(first_step);
-    let command = match report.verdict.status {
+    let step = match report.verdict.status {
         Status::Incomplete => told.or(mended),
         _ => mended.or(told),
     };
-    let Some(command) = command else {
+    let Some((command, verify)) = step else {
         return;
     };
     page.gap();
     page.paragraph("next:", "");
     page.command(&command, "  ");
+    if !verify.is_empty() {
+        page.paragraph("then this succeeds:", "");
+        page.command(&verify, "  ");
+    }
 }
 
-/// The first way out of a finding; without one, the whole story of its code.
-fn first_step(found: &Reported) -> Vec<String> {
-    match found.remedies.first() {
-        Some(remedy) => remedy.argv.clone(),
-        None => ["hermes", "explain", found.code]
-            .map(str::to_owned)
-            .to_vec(),
+/// The first way out of a finding, and what shows that it worked; without one, the whole story of its
+/// code.
+fn first_step(found: &Reported) -> (Vec<String>, Vec<String>) {
+    if let Some(remedy) = found.remedies.first() {
+        return (remedy.argv.clone(), remedy.verify.clone());
     }
+    let explain = ["hermes", "explain", found.code];
+    (explain.map(str::to_owned).to_vec(), Vec::new())
 }

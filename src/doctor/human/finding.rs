@@ -11,32 +11,32 @@ use crate::output::human::count;
 const IN_FULL: usize = 5;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
+    let least = page.look.least;
+    let shown = |root: &Reported, symptoms: &[Reported]| {
+        root.severity >= least || symptoms.iter().any(|found| found.severity >= least)
+    };
+    let trees: Vec<_> = report
+        .trees()
+        .filter(|(root, symptoms)| shown(root, symptoms))
+        .collect();
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for (root, _) in &trees {
+        *left.entry(root.code).or_default() += 1;
+    }
     let mut told: HashMap<&str, usize> = HashMap::new();
-    for (root, symptoms) in report.trees() {
-        let least = page.look.least;
-        if root.severity < least && symptoms.iter().all(|found| found.severity < least) {
-            continue;
-        }
+    let mut before: Option<&Reported> = None;
+    for (root, symptoms) in trees {
         let times = told.entry(root.code).or_default();
         *times += 1;
         if *times <= IN_FULL || page.look.verbose {
-            one(page, root, symptoms);
+            one(page, root, symptoms, before);
+            before = Some(root);
         }
-    }
-    rest(page, report, &told);
-}
-
-/// What was not told in full, by code, in the order of the report.
-fn rest(page: &mut Page, report: &Report, told: &HashMap<&str, usize>) {
-    if page.look.verbose {
-        return;
-    }
-    let mut done: Vec<&str> = Vec::new();
-    for root in report.roots() {
-        let times = told.get(root.code).copied().unwrap_or(0);
-        if times > IN_FULL && !done.contains(&root.code) {
-            done.push(root.code);
-            let more = count(times - IN_FULL, "more finding", "more findings");
+        let hidden = times.saturating_sub(IN_FULL);
+        let left = left.entry(root.code).or_default();
+        *left = left.saturating_sub(1);
+        if *left == 0 && hidden > 0 && !page.look.verbose {
+            let more = count(hidden, "more", "more");
             page.gap();
             let text = format!(
                 "and {more} of {} {}: --verbose lists all",
@@ -47,14 +47,14 @@ fn rest(page: &mut Page, report: &Report, told: &HashMap<&str, usize>) {
     }
 }
 
-fn one(page: &mut Page, found: &Reported, symptoms: &[Reported]) {
+fn one(page: &mut Page, found: &Reported, symptoms: &[Reported], before: Option<&Reported>) {
     page.gap();
     let label = format!("{} {}: ", found.severity.word(), found.code);
     let code = page.look.style.heading(found.code);
     let painted = format!("{} {code}: ", page.severity(found.severity));
     let summary = page.safe(&found.summary);
     page.labelled(&label, &painted, &summary, "  ");
-    if found.subject.kind != "host" && !found.summary.contains(&found.subject.name) {
+    if tells_more(page, found) {
         let subject = format!("{} {}", found.subject.kind, found.subject.name);
         let subject = page.safe(&subject);
         page.paragraph(&subject, "  ");
@@ -62,10 +62,23 @@ fn one(page: &mut Page, found: &Reported, symptoms: &[Reported]) {
     if page.look.verbose {
         evidence(page, found, "  ");
     }
+    let before = before.filter(|before| before.code == found.code);
+    let before = before.map_or(&[] as &[Remedy], |before| &before.remedies);
     for remedy in &found.remedies {
-        way_out(page, remedy);
+        way_out(page, remedy, before);
     }
     explained(page, symptoms);
+}
+
+/// Whether naming the subject adds anything: there is one host, the summary may have named it, and
+/// where one home is judged it is that one.
+fn tells_more(page: &Page, found: &Reported) -> bool {
+    let named = found.summary.contains(&found.subject.name);
+    match found.subject.kind.as_str() {
+        "host" => false,
+        "home" => !named && page.many_homes,
+        _ => !named,
+    }
 }
 
 fn evidence(page: &mut Page, found: &Reported, indent: &str) {
@@ -86,7 +99,28 @@ fn evidence(page: &mut Page, found: &Reported, indent: &str) {
     }
 }
 
-fn way_out(page: &mut Page, remedy: &Remedy) {
+/// One way out. What the finding before it, of the same code, has already said of it is not repeated.
+fn way_out(page: &mut Page, remedy: &Remedy, before: &[Remedy]) {
+    let said = |before: &Remedy| (&before.effect, before.needs) == (&remedy.effect, remedy.needs);
+    if page.look.verbose || !before.iter().any(said) {
+        what_it_does(page, remedy);
+    }
+    page.command(&remedy.argv, "      ");
+    if !page.look.verbose {
+        return;
+    }
+    for (label, argv) in [
+        ("then this succeeds:", &remedy.verify),
+        ("this takes it back:", &remedy.undo),
+    ] {
+        if !argv.is_empty() {
+            page.paragraph(label, "    ");
+            page.command(argv, "      ");
+        }
+    }
+}
+
+fn what_it_does(page: &mut Page, remedy: &Remedy) {
     let who = match remedy.needs {
         Needs::Root => " as root",
         Needs::User => "",
@@ -100,15 +134,6 @@ fn way_out(page: &mut Page, remedy: &Remedy) {
     let label = format!("  remedy{who}: ");
     let painted = page.look.style.hint(&label);
     page.labelled(&label, &painted, &format!("{effect}{until}"), "    ");
-    page.command(&remedy.argv, "      ");
-    if !remedy.verify.is_empty() {
-        page.paragraph("then this succeeds:", "    ");
-        page.command(&remedy.verify, "      ");
-    }
-    if page.look.verbose && !remedy.undo.is_empty() {
-        page.paragraph("this takes it back:", "    ");
-        page.command(&remedy.undo, "      ");
-    }
 }
 
 /// The symptoms, one line each: their cause has the way out.

@@ -80,12 +80,13 @@ fn sentence(dispatch: &Dispatch) -> String {
 fn block(page: &mut Page, dispatch: &Dispatch) {
     let jobs = with_reasons(dispatch.cron.mode, &dispatch.cron.reasons);
     // What both kinds of work share is said once.
-    let own = if dispatch.long_lived.reasons == dispatch.cron.reasons {
-        &[]
-    } else {
-        dispatch.long_lived.reasons.as_slice()
-    };
-    let long = with_reasons(dispatch.long_lived.mode, own);
+    let shared = &dispatch.cron.reasons;
+    let own = dispatch.long_lived.reasons.iter();
+    let own: Vec<_> = own
+        .filter(|reason| !shared.contains(reason))
+        .cloned()
+        .collect();
+    let long = with_reasons(dispatch.long_lived.mode, &own);
     row(page, "jobs", &jobs);
     row(page, "long-lived work", &long);
     row(
@@ -112,7 +113,7 @@ fn with_reasons(mode: &str, reasons: &[String]) -> String {
     if reasons.is_empty() {
         mode
     } else {
-        format!("{mode}: {}", reasons.join("; "))
+        format!("{mode} ({})", reasons.join("; "))
     }
 }
 
