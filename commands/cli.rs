@@ -14,7 +14,10 @@ use crate::cron::Cron;
 use crate::cron::doctor::Doctor;
 use crate::exit::{Exit, TABLE};
 use crate::explain::Explain;
+use crate::heartbeat::Heartbeat;
+use crate::r#loop::Loop;
 use crate::man::Man;
+use crate::session::Session;
 
 /// Keep scheduled agent work alive, and tell why it is not
 #[derive(Debug, Parser)]
@@ -96,6 +99,9 @@ impl Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Cron(Cron),
+    Loop(Loop),
+    Heartbeat(Heartbeat),
+    Session(Session),
     /// Look for what keeps scheduled work from running: 'hermes cron doctor'
     Doctor(Box<Doctor>),
     Config(Config),
@@ -116,6 +122,9 @@ impl Command {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self {
             Self::Cron(cron) => cron.run(runtime),
+            Self::Loop(verb) => verb.run(runtime),
+            Self::Heartbeat(verb) => verb.run(runtime),
+            Self::Session(verb) => verb.run(runtime),
             Self::Doctor(doctor) => doctor.run(runtime),
             Self::Config(config) => config.run(runtime),
             Self::Explain(explain) => explain.run(runtime),

@@ -7,7 +7,11 @@ mod cron;
 mod doors;
 mod exit;
 mod explain;
+mod heartbeat;
+mod r#loop;
 mod man;
+mod session;
+mod timer;
 mod worker;
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};

@@ -33,6 +33,9 @@ complete -c hermes -n "__fish_hermes_needs_command" -l ascii -d 'Print ASCII onl
 complete -c hermes -n "__fish_hermes_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_needs_command" -s V -l version -d 'Print version'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "cron" -d 'Manage scheduled jobs, and find out why one does not fire'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "loop" -d 'Show loops: prompts that a session runs again and again'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "heartbeat" -d 'Show heartbeats: cadences at which a session reports'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "session" -d 'Show sessions, and what the reapers would do with them'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "doctor" -d 'Look for what keeps scheduled work from running: \'hermes cron doctor\''
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "config" -d 'Show the configuration, check it, or name its files'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "explain" -d 'Explain a code of the doctor: why it happens, what it does, how to mend it'
@@ -99,6 +102,109 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -f -a "start" -d 'Show how a text would be read as a loop'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -f -a "list" -d 'List the loops of a home, and who drives each'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -f -a "status" -d 'Show the loop of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l times -d 'End after so many wake-ups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l until -d 'End when this holds' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l dry-run -d 'Only show how the text is read'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from list" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from list" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from list" -l all -d 'Show those that have ended, too'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from list" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -f -a "start" -d 'Show how a text would be read as a heartbeat'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -f -a "list" -d 'List the heartbeats of a home, and who drives each'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -f -a "status" -d 'Show the heartbeat of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -l dry-run -d 'Only show how the text is read'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from list" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from list" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from list" -l all -d 'Show those that have ended, too'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from list" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -f -a "list" -d 'List the open sessions of a home: who holds each, and what drives its timers'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -f -a "reap" -d 'Show what the reapers would do with each session, and why'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l reaper -d 'Ask only this reaper; may be given again' -r -f -a "orphan\t'Nobody came back within the grace'
+idle\t'Nobody used it for hours'
+cap\t'Too many are held'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l dry-run -d 'Only show the plan; nothing is written'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r

@@ -251,8 +251,8 @@ fn sole_driver(session: &Session, law: &Law, now: f64) -> Option<Reason> {
         Bound::Event("its budget is used up")
     };
     let mut text = format!("sole driver of its live {}", names.join(" and "));
-    if let Some(due) = first.due_at {
-        text = format!("{text}, due at {due:.0}");
+    if let Some(due) = first.due_at.and_then(crate::db::instant) {
+        text = format!("{text}, due at {due}");
     }
     let beaten = law.rules.settled_interrupt_beats_schedule && session.is_settled(now);
     if beaten {

@@ -22,9 +22,11 @@ pub const MAINTENANCE_SECONDS: f64 = 300.0;
 pub struct Limits {
     /// From the last disconnect to the orphan reaper's look. 0 parks detached sessions for ever.
     pub grace: f64,
-    /// From the last progress of a turn until it counts as stale. 0: a turn of an orphan is never
-    /// fresh, and no turn is ever stalled.
+    /// From the last progress of a turn until it no longer keeps an orphan. 0: it never does.
     pub stale: f64,
+    /// From the last progress of a turn until it counts as stuck, its client being there
+    /// (`agent.turn_liveness.timeout_s`). 0: never.
+    pub stall: f64,
     /// From the last use of a session until it counts as idle. 0: never.
     pub idle: f64,
     /// How many sessions are held. 0: any number.
@@ -42,6 +44,7 @@ impl Default for Limits {
         Self {
             grace: GRACE_SECONDS,
             stale: STALE_SECONDS,
+            stall: STALE_SECONDS,
             idle: IDLE_SECONDS,
             cap: MAX_LIVE_SESSIONS,
             settle: SETTLE_SECONDS,
@@ -52,6 +55,23 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The limits that a configuration sets; what it leaves open is 0 here.
+    #[must_use]
+    pub fn of(sessions: &crate::config::settings::Sessions) -> Self {
+        let seconds =
+            |limit: Option<std::time::Duration>| limit.map_or(0.0, |time| time.as_secs_f64());
+        Self {
+            grace: seconds(sessions.orphan_grace),
+            stale: seconds(sessions.orphan_activity_stale),
+            stall: seconds(sessions.turn_stale),
+            idle: seconds(sessions.idle_ttl),
+            cap: sessions
+                .max_live
+                .map_or(0, |cap| usize::try_from(cap).unwrap_or(usize::MAX)),
+            ..Self::default()
+        }
+    }
+
     /// What the zeros among the limits mean, one sentence each.
     #[must_use]
     pub fn lifted(&self) -> Vec<&'static str> {
@@ -61,6 +81,9 @@ impl Limits {
         }
         if self.stale <= 0.0 {
             said.push("The activity limit is 0: a turn is stopped as soon as its client is gone for the grace.");
+        }
+        if self.stall <= 0.0 {
+            said.push("The turn limit is 0: a turn without progress is never stopped while its client is there.");
         }
         if self.idle <= 0.0 {
             said.push("The idle limit is 0: no session is ever too old.");

@@ -19,9 +19,12 @@
 //! Grace, freshness and idleness are counted in awake time: a night of sleep makes nobody an orphan.
 //! Due times of schedules are wall time.
 
+pub mod driven;
 pub mod event;
 pub mod exempt;
+pub mod gather;
 pub mod limits;
+pub mod listing;
 pub mod moment;
 pub mod plan;
 pub mod reaper;
@@ -30,6 +33,7 @@ pub mod rows;
 pub mod schedule;
 pub mod session;
 mod step;
+pub mod stored;
 pub mod turn;
 
 #[cfg(test)]

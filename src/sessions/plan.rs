@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::exempt::{Bound, Kept, Kind, Reason, kept, reasons};
 use super::limits::{Law, Limits};
 use super::moment::Moment;
-use super::reaper::{Claim, Reaper, cap, idle, orphan};
+use super::reaper::{Claim, Reaper, cap, idle, orphan, sweep};
 use super::session::Session;
 
 /// What a session gets.
@@ -102,6 +102,7 @@ fn ask(reaper: Reaper, sessions: &[Session], limits: &Limits, now: Moment) -> Ve
         Reaper::Orphan => orphan::claims(sessions, limits, now),
         Reaper::Idle => idle::claims(sessions, limits, now),
         Reaper::Cap => cap::claims(sessions, limits, now),
+        Reaper::Sweep => sweep::claims(sessions, limits, now),
     }
 }
 

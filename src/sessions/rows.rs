@@ -6,6 +6,7 @@
 
 mod leases;
 mod registry;
+mod work;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params};
@@ -15,6 +16,7 @@ use crate::db::{self, Columns, Fields};
 
 pub use leases::{Lease, compression_locks, turn_leases};
 pub use registry::{LiveLease, Registry, read_registry};
+pub use work::{delegations, ended, last_messages};
 
 const SESSION: [&str; 25] = [
     "id",

@@ -193,8 +193,8 @@ impl Session {
         let silent = super::moment::span(now - turn.progress_at);
         let until = match turn.stop {
             Some(stop) => Some(stop.until),
-            None if law.limits.stale > 0.0 => {
-                Some(turn.progress_at + law.limits.stale + law.limits.settle)
+            None if law.limits.stall > 0.0 => {
+                Some(turn.progress_at + law.limits.stall + law.limits.settle)
             }
             None => None,
         };
@@ -236,10 +236,10 @@ impl Session {
     pub(super) fn stalls_at(&self, law: &Law) -> Option<f64> {
         let limits = &law.limits;
         let turn = self.turn.as_ref()?;
-        if limits.stale <= 0.0 || (self.clients.is_empty() && limits.grace > 0.0) {
+        if limits.stall <= 0.0 || (self.clients.is_empty() && limits.grace > 0.0) {
             return None;
         }
-        let silent = turn.progress_at + limits.stale;
+        let silent = turn.progress_at + limits.stall;
         match self.waiting {
             Asked::Known(None) => Some(silent),
             Asked::Known(Some(since)) if limits.idle > 0.0 => Some(silent.max(since + limits.idle)),

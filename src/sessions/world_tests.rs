@@ -19,6 +19,7 @@ pub(super) fn law(rule: bool) -> Law {
     let limits = Limits {
         grace: 1.0,
         stale: 1.0,
+        stall: 1.0,
         idle: 2.0,
         cap: 1,
         settle: 1.0,
@@ -181,7 +182,13 @@ impl World {
         let (turn, here) = (s.turn.as_ref(), !s.clients.is_empty());
         let began = turn.is_some_and(|turn| turn.began);
         let waits = s.waiting != Asked::Known(None);
-        for name in ["a", "b"] {
+        // One client is enough where the session ends with it.
+        let names: &[&str] = if s.close_on_disconnect {
+            &["a"]
+        } else {
+            &["a", "b"]
+        };
+        for name in names.iter().copied() {
             may(true, Event::Attach(name.into()));
             may(s.clients.contains_key(name), Event::Detach(name.into()));
         }

@@ -2,6 +2,7 @@
 //! share, and the limits both obey.
 
 use super::pacing::Pace;
+use crate::config::Settings;
 
 /// What happened to a timer.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +109,25 @@ pub struct TimerRules {
     /// Beats of a heartbeat without a message of the user (`heartbeats.max_beats`); 0 is no limit.
     pub max_beats: u64,
 }
+
+impl TimerRules {
+    /// The limits that a configuration sets; what it leaves open is 0 here.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        let loops = &settings.loops;
+        let (floor, ceiling) = (loops.self_paced_floor, loops.self_paced_ceiling);
+        Self {
+            floor: loops.min_interval.as_secs_f64().max(LEAST_FLOOR_SECONDS),
+            pace: Pace::new(floor.as_secs_f64(), ceiling.as_secs_f64()),
+            max_ticks: loops.max_ticks.unwrap_or(0),
+            judge: !loops.judge.is_empty(),
+            max_beats: settings.heartbeats.max_beats.unwrap_or(0),
+        }
+    }
+}
+
+/// `loops.min_interval_seconds` cannot be set below this.
+const LEAST_FLOOR_SECONDS: f64 = 5.0;
 
 impl Default for TimerRules {
     fn default() -> Self {

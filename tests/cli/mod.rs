@@ -10,3 +10,5 @@ mod doors;
 mod exit;
 mod explain;
 mod generated;
+mod session;
+mod timers;

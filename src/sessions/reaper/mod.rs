@@ -1,9 +1,10 @@
-//! The three reapers. Each is a pure function from sessions and limits to claims; none of them knows
+//! The three reapers, and the sweep at the start. Each is a pure function from sessions and limits to claims; none of them knows
 //! an exemption.
 
 pub mod cap;
 pub mod idle;
 pub mod orphan;
+pub mod sweep;
 
 use serde::Serialize;
 
@@ -17,10 +18,12 @@ pub enum Reaper {
     Idle,
     /// Too many are held.
     Cap,
+    /// A process left it open and has ended.
+    Sweep,
 }
 
 impl Reaper {
-    /// All of them, in the order in which they are asked.
+    /// Those that look at live sessions, in the order in which they are asked.
     pub const ALL: [Self; 3] = [Self::Orphan, Self::Idle, Self::Cap];
 
     /// Its word on the command line.
@@ -30,6 +33,7 @@ impl Reaper {
             Self::Orphan => "orphan",
             Self::Idle => "idle",
             Self::Cap => "cap",
+            Self::Sweep => "sweep",
         }
     }
 
@@ -40,6 +44,7 @@ impl Reaper {
             Self::Orphan => "ws_orphan_reap",
             Self::Idle => "idle_timeout",
             Self::Cap => "lru_evict",
+            Self::Sweep => "startup_orphan_reap",
         }
     }
 }

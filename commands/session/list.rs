@@ -1,0 +1,77 @@
+//! `hermes session list`.
+
+use clap::Args;
+use hermes::error::Result;
+use hermes::output::{human, json, table};
+use hermes::runtime::Runtime;
+use hermes::sessions::listing::{SessionLine, sessions};
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::r#loop::look;
+
+/// List the open sessions of a home: who holds each, and what drives its timers
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  hermes session list\n  hermes session list --json")]
+pub(super) struct List {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    /// Prints them, the newest use first.
+    pub(super) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let view = look(runtime)?;
+        let lines = sessions(&view);
+        let ended: u64 = view.ended.values().sum();
+        if self.json {
+            let document = json!({
+                "schema": "hermes.session.list/1",
+                "sessions": lines,
+                "left_out": view.ended,
+                "gaps": view.gaps,
+            });
+            json::print(&mut runtime.out, &document)?;
+            return Ok(Exit::OK);
+        }
+        for gap in &view.gaps {
+            runtime.out.warn(gap);
+        }
+        if lines.is_empty() {
+            runtime.out.line("No session is open.")?;
+        } else {
+            let headings = [
+                "session",
+                "source",
+                "holder",
+                "last used",
+                "timers",
+                "title",
+            ];
+            let rows = lines.iter().map(row).collect();
+            let text = table::table(&runtime.out, &headings, rows);
+            runtime.out.line(&text)?;
+        }
+        if ended > 0 {
+            runtime
+                .out
+                .note(&format!("Sessions that have ended are left out: {ended}."));
+        }
+        Ok(Exit::OK)
+    }
+}
+
+fn row(line: &SessionLine) -> Vec<String> {
+    let or_dash =
+        |text: Option<&String>| text.map_or("-".to_owned(), |text| human::printable(text));
+    let timers = line.timers.join("; ");
+    vec![
+        human::printable(&line.session),
+        human::printable(&line.source),
+        or_dash(line.holder.as_ref()),
+        or_dash(line.last_used_at.as_ref()),
+        or_dash(Some(&timers).filter(|text| !text.is_empty())),
+        or_dash(line.title.as_ref()),
+    ]
+}

@@ -1,0 +1,37 @@
+//! `hermes session …`: the sessions of a home, and what the reapers would do with them.
+
+mod list;
+mod reap;
+
+use clap::{Args, Subcommand};
+use hermes::error::Result;
+use hermes::runtime::Runtime;
+
+use crate::exit::Exit;
+
+/// Show sessions, and what the reapers would do with them
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes session list
+  hermes session reap --dry-run")]
+pub(crate) struct Session {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    List(list::List),
+    Reap(reap::Reap),
+}
+
+impl Session {
+    /// Runs the verb.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        match self.verb {
+            Verb::List(list) => list.run(runtime),
+            Verb::Reap(reap) => reap.run(runtime),
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Looks at the store, the records and the processes of one home, and says what it could not see.
+//! Reads only: the store as a snapshot, locks from the kernel's table, nothing is tried or made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::driven::{Drivers, Party};
+use super::limits::{Law, Limits};
+use super::moment::Moment;
+use super::rows::{self, StoredSession};
+use super::schedule::{Asked, Schedule, of_heartbeat, of_loop};
+use super::session::Session;
+use super::stored::{Evidence, session};
+use crate::config::{Config, Settings};
+use crate::db::{self, Damage, Snapshot};
+use crate::error::{Error, Kind, Result};
+use crate::home::Home;
+use crate::host::facts::{Environment, HomeRecords, Machine, OwnerRecord, Recorded, Role};
+use crate::host::liveness::{Identity, Liveness};
+use crate::host::liveness_probe::liveness;
+use crate::host::locks::{Holder, LockTable};
+use crate::host::machine_probe::machine;
+use crate::host::records_probe;
+use crate::runtime::Runtime;
+use crate::timers::event::TimerRules;
+use crate::timers::heartbeat::{Heartbeat, HeartbeatOwn};
+use crate::timers::heartbeat_row::HeartbeatRow;
+use crate::timers::loop_row::LoopRow;
+use crate::timers::rows::{Stored, heartbeats, loops};
+
+/// No home has more timers or open sessions than this; beyond it, the rest is said to be left out.
+const MOST: u32 = 100_000;
+
+/// What there is to see in one home.
+#[derive(Debug)]
+pub struct View {
+    /// When it was looked at.
+    pub now: Moment,
+    /// The limits and rules in force.
+    pub law: Law,
+    /// The limits of timers.
+    pub rules: TimerRules,
+    /// Open sessions.
+    pub open: Vec<StoredSession>,
+    /// How many sessions have ended, by their reason.
+    pub ended: BTreeMap<String, u64>,
+    /// Loops, with the unreadable ones.
+    pub loops: Vec<Stored<LoopRow>>,
+    /// Heartbeats, with the unreadable ones.
+    pub heartbeats: Vec<Stored<HeartbeatRow>>,
+    /// Sessions that the messaging gateway answers for.
+    pub routed: BTreeSet<String>,
+    /// Who might drive timers.
+    pub drivers: Drivers,
+    /// What could not be read, and why.
+    pub gaps: Vec<String>,
+    newest: BTreeMap<String, Timestamp>,
+    leased: BTreeMap<String, f64>,
+    delegated: Asked<BTreeMap<String, u32>>,
+}
+
+/// Looks at a home. A home without a store has no sessions and no timers.
+///
+/// # Errors
+/// When the store is there and cannot be read.
+pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
+    let config = Config::load(
+        home,
+        &|name| runtime.environ.text(name).map(str::to_owned),
+        &[],
+    );
+    let settings = Settings::of(&config);
+    let wall = runtime.clock.wall().as_duration().as_secs_f64();
+    let mut view = View {
+        now: Moment::of_store(wall),
+        law: Law {
+            limits: Limits::of(&settings.sessions),
+            ..Law::default()
+        },
+        rules: TimerRules::of(&settings),
+        open: Vec::new(),
+        ended: BTreeMap::new(),
+        loops: Vec::new(),
+        heartbeats: Vec::new(),
+        routed: BTreeSet::new(),
+        drivers: drivers(runtime, home),
+        gaps: config.problems().iter().map(ToString::to_string).collect(),
+        newest: BTreeMap::new(),
+        leased: BTreeMap::new(),
+        delegated: Asked::Known(BTreeMap::new()),
+    };
+    let path = home.state_db();
+    match db::snapshot(&path, &db::wait) {
+        Ok(snapshot) => view
+            .read(&snapshot)
+            .map_err(|damage| unreadable(home, damage))?,
+        Err(Damage::Missing) => view.gaps.push(format!("{}: no such file", path.display())),
+        Err(damage) => return Err(unreadable(home, damage)),
+    }
+    Ok(view)
+}
+
+fn unreadable(home: &Home, damage: Damage) -> Error {
+    let path = home.state_db();
+    Error::new(Kind::Io, format!("failed to read {}", path.display()))
+        .with_source(damage)
+        .with_hint("hermes cron doctor --only stores says what is wrong with it")
+}
+
+impl View {
+    fn read(&mut self, snapshot: &Snapshot) -> std::result::Result<(), Damage> {
+        self.open = snapshot
+            .read(|c| rows::open_sessions(c, MOST))?
+            .unwrap_or_default();
+        self.ended = snapshot.read(rows::ended)?.unwrap_or_default();
+        self.loops = snapshot.read(|c| loops(c, MOST))?.unwrap_or_default();
+        self.heartbeats = snapshot.read(|c| heartbeats(c, MOST))?.unwrap_or_default();
+        for route in snapshot
+            .read(|c| rows::routing(c, MOST))?
+            .unwrap_or_default()
+        {
+            match route.entry {
+                Ok(entry) if !entry.suspended && entry.has_origin => {
+                    self.routed.extend(entry.session_id);
+                }
+                Ok(_) => {}
+                Err(why) => self
+                    .gaps
+                    .push(format!("routing of {}: {why}", route.session_key)),
+            }
+        }
+        self.newest = snapshot.read(rows::last_messages)?.unwrap_or_default();
+        self.delegated = match snapshot.read(rows::delegations) {
+            Ok(known) => Asked::Known(known.unwrap_or_default()),
+            Err(damage) => Asked::Unreadable(damage.to_string()),
+        };
+        let turns = snapshot.read(|c| rows::turn_leases(c, MOST))?;
+        let locks = snapshot.read(|c| rows::compression_locks(c, MOST))?;
+        for lease in turns.into_iter().chain(locks).flatten() {
+            if let Some(until) = lease.expires_at.map(seconds) {
+                let held = self.leased.entry(lease.of).or_insert(until);
+                *held = held.max(until);
+            }
+        }
+        Ok(())
+    }
+
+    /// The schedules of a session, paused ones too.
+    #[must_use]
+    pub fn schedules(&self, id: &str) -> Asked<Vec<Schedule>> {
+        let mut known = Vec::new();
+        for stored in self.loops.iter().filter(|stored| stored.session_id == id) {
+            match &stored.row {
+                Ok(row) => known.push(of_loop(row)),
+                Err(why) => return Asked::Unreadable(format!("its loop: {why}")),
+            }
+        }
+        for stored in self
+            .heartbeats
+            .iter()
+            .filter(|stored| stored.session_id == id)
+        {
+            match &stored.row {
+                Ok(row) => known.push(of_heartbeat(&self.heartbeat(id, row), &self.rules)),
+                Err(why) => return Asked::Unreadable(format!("its heartbeat: {why}")),
+            }
+        }
+        Asked::Known(known)
+    }
+
+    /// A heartbeat as the machine knows it, by its row alone.
+    #[must_use]
+    pub fn heartbeat(&self, id: &str, row: &HeartbeatRow) -> Heartbeat {
+        let gateway_owned = self.routed.contains(id);
+        Heartbeat {
+            row: row.clone(),
+            own: HeartbeatOwn::default(),
+            gateway_owned,
+        }
+    }
+
+    /// The live process that holds a session.
+    #[must_use]
+    pub fn holder(&self, id: &str) -> Option<String> {
+        self.drivers
+            .holders
+            .get(id)?
+            .iter()
+            .find_map(|party| match party {
+                Party::Runs {
+                    what,
+                    pid: Some(pid),
+                } => Some(format!("{what}, pid {pid}")),
+                Party::Runs { what, pid: None } => Some(what.clone()),
+                _ => None,
+            })
+    }
+
+    /// The open sessions, as the reapers see them.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Session> {
+        self.open
+            .iter()
+            .map(|stored| session(&self.evidence(stored), self.now))
+            .collect()
+    }
+
+    fn evidence(&self, stored: &StoredSession) -> Evidence {
+        let id = &stored.id;
+        let holders = self
+            .drivers
+            .holders
+            .get(id)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let unsure = holders.iter().find_map(|party| match party {
+            Party::Unsure(why) => Some(why.clone()),
+            _ => None,
+        });
+        let newest = self
+            .newest
+            .get(id)
+            .copied()
+            .into_iter()
+            .chain(stored.last_activity_at)
+            .max();
+        Evidence {
+            id: id.clone(),
+            source: stored.source.clone(),
+            started_at: stored.started_at.map(seconds),
+            last_activity_at: newest.map(seconds),
+            pinned: stored.pinned,
+            leased_until: self.leased.get(id).copied(),
+            held_by: self.holder(id),
+            unsure: unsure.or_else(|| self.drivers.registry_gap.clone()),
+            delegated: match &self.delegated {
+                Asked::Known(all) => Asked::Known(all.get(id).copied().unwrap_or(0)),
+                Asked::Unreadable(why) => Asked::Unreadable(why.clone()),
+            },
+            schedules: self.schedules(id),
+        }
+    }
+}
+
+fn seconds(at: Timestamp) -> f64 {
+    at.as_duration().as_secs_f64()
+}
+
+/// Who might drive timers of this home.
+fn drivers(runtime: &Runtime, home: &Home) -> Drivers {
+    let pairs: Vec<(String, String)> = runtime
+        .environ
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
+        .collect();
+    let environ = Environment::select(
+        pairs
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str())),
+    );
+    let machine = machine(&environ, runtime.clock.now());
+    let root = home.root();
+    let mut homes = vec![home.clone()];
+    if root.path() != home.path() {
+        homes.push(root);
+    }
+    let records = records_probe::homes(&homes, &machine, &LockTable::read());
+    let (holders, registry_gap) = holders(home, &machine);
+    let gateways = records.iter().map(gateway);
+    let serve = records.first().map_or_else(
+        || Party::Unsure("the records of the home cannot be read".to_owned()),
+        |own| {
+            party(
+                "serve",
+                &own.serve_lock_held,
+                &[&own.serve],
+                "no serve runs for this home",
+            )
+        },
+    );
+    Drivers {
+        gateway: best(gateways),
+        serve,
+        holders,
+        registry_gap,
+    }
+}
+
+fn gateway(records: &HomeRecords) -> Party {
+    let named = [&records.gateway_lock, &records.gateway_pid];
+    let none = "no messaging gateway runs for this home";
+    party(
+        "messaging gateway",
+        &records.gateway_lock_held,
+        &named,
+        none,
+    )
+}
+
+/// The surest of several.
+fn best(parties: impl Iterator<Item = Party>) -> Party {
+    let rank = |party: &Party| match party {
+        Party::Runs { .. } => 0,
+        Party::Unsure(_) => 1,
+        Party::Not(_) => 2,
+    };
+    let none = Party::Not("no messaging gateway runs for this home".to_owned());
+    parties.min_by_key(rank).unwrap_or(none)
+}
+
+/// What a lock and records say. The lock counts most: it is held for the life of the process.
+fn party(what: &str, lock: &Holder, records: &[&Recorded<OwnerRecord>], none: &str) -> Party {
+    let named = || records.iter().filter_map(|record| record.known()?.as_ref());
+    let alive = named()
+        .find(|record| record.liveness.is_alive())
+        .map(|record| record.pid);
+    if lock.is_held() || alive.is_some() {
+        let pid = lock.pids().first().copied().or(alive);
+        return Party::Runs {
+            what: what.to_owned(),
+            pid,
+        };
+    }
+    if *lock == Holder::Free {
+        return Party::Not(none.to_owned());
+    }
+    if let Some(gap) = records.iter().find_map(|record| record.gap()) {
+        return Party::Unsure(format!("{what}: {}", gap.why));
+    }
+    let doubtful = named().find(|record| matches!(record.liveness, Liveness::Unverified(_)));
+    match doubtful {
+        Some(record) => Party::Unsure(format!(
+            "{what}, pid {}, cannot be checked from here",
+            record.pid
+        )),
+        None => Party::Not(none.to_owned()),
+    }
+}
+
+fn holders(home: &Home, machine: &Machine) -> (BTreeMap<String, Vec<Party>>, Option<String>) {
+    let registry = match rows::read_registry(home) {
+        Ok(registry) => registry.unwrap_or_default(),
+        Err(why) => {
+            return (
+                BTreeMap::new(),
+                Some(format!("runtime/active_sessions.json: {why}")),
+            );
+        }
+    };
+    let mut holders: BTreeMap<String, Vec<Party>> = BTreeMap::new();
+    for lease in registry.leases {
+        let what = lease.surface.unwrap_or_else(|| "a process".to_owned());
+        let pid = lease.pid.and_then(|pid| u32::try_from(pid).ok());
+        let life = pid.map(|pid| {
+            let started_at = lease.process_start_time.map(seconds);
+            let recorded = Identity {
+                pid,
+                started_at,
+                ..Identity::default()
+            };
+            liveness(&recorded, machine, |role| role != Role::Other)
+        });
+        let party = match (life, pid) {
+            (Some(life), Some(pid)) if life.is_alive() => Party::Runs {
+                what,
+                pid: Some(pid),
+            },
+            (Some(life), Some(pid)) if life.is_over() => {
+                Party::Not(format!("{what}, pid {pid}, has ended"))
+            }
+            (_, Some(pid)) => {
+                Party::Unsure(format!("{what}, pid {pid}, cannot be checked from here"))
+            }
+            _ => Party::Unsure(format!("{what} holds it and names no pid")),
+        };
+        holders.entry(lease.session_id).or_default().push(party);
+    }
+    (holders, None)
+}

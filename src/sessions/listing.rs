@@ -1,0 +1,239 @@
+//! Timers and sessions of a home as people and scripts see them. An armed timer that nobody drives is
+//! never shown as plain `active`.
+
+use serde::Serialize;
+
+use super::driven::{Driven, driven};
+use super::gather::View;
+use super::plan::{Plan, plan};
+use super::reaper::Reaper;
+use super::schedule::Asked;
+use super::stored::UNSEEN;
+use crate::db;
+use crate::timers::args::loop_format_interval;
+use crate::timers::heartbeat_args::heartbeat_format_interval;
+use crate::timers::heartbeat_row::HeartbeatRow;
+use crate::timers::loop_row::{LoopRow, Mode};
+use crate::timers::row::Status;
+
+/// A timer in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TimerLine {
+    /// The stored session.
+    pub session: String,
+    /// `active`, `paused`, `done`, `cleared`, `not driven`, `cannot tell`, `unreadable`.
+    pub state: &'static str,
+    /// Why: who drives it, why nobody does, why it is paused or has ended.
+    pub because: Option<String>,
+    /// The cadence in words.
+    pub every: String,
+    /// When it is due: RFC 3339; none unless it is armed.
+    pub next_due_at: Option<String>,
+    /// When it fired last: RFC 3339; none before the first time.
+    pub last_fired_at: Option<String>,
+    /// How often it fired.
+    pub fired: u64,
+    /// After how many times it ends or pauses; none is never.
+    pub of: Option<u64>,
+    /// Whether no limit ends it.
+    pub unbounded: bool,
+    /// What it asks for.
+    pub prompt: String,
+    /// The row as it is stored, where it can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<serde_json::Value>,
+}
+
+fn rfc3339(seconds: f64) -> Option<String> {
+    (seconds > 0.0)
+        .then(|| db::instant(seconds))
+        .flatten()
+        .map(|at| at.to_string())
+}
+
+/// The state of a timer and why: a live one is only `active` where somebody drives it.
+fn state(status: &Status, why: Option<&str>, driven: &Driven) -> (&'static str, Option<String>) {
+    let reason = why.map(str::to_owned);
+    match (status, driven) {
+        (Status::Active, Driven::By(_)) => ("active", Some(driven.words())),
+        (Status::Active, Driven::Not(why)) => ("not driven", Some(why.clone())),
+        (Status::Active, Driven::CannotTell(why)) => ("cannot tell", Some(why.clone())),
+        (Status::Paused, _) => ("paused", reason),
+        (Status::Done, _) => ("done", reason),
+        (Status::Cleared, _) => ("cleared", reason),
+        (Status::Other(word), _) => ("unknown", Some(format!("its status is '{word}'"))),
+    }
+}
+
+fn unreadable(session: &str, why: &str) -> TimerLine {
+    TimerLine {
+        session: session.to_owned(),
+        state: "unreadable",
+        because: Some(why.to_owned()),
+        every: String::new(),
+        next_due_at: None,
+        last_fired_at: None,
+        fired: 0,
+        of: None,
+        unbounded: false,
+        prompt: String::new(),
+        row: None,
+    }
+}
+
+/// All loops of the home.
+#[must_use]
+pub fn loops(view: &View) -> Vec<TimerLine> {
+    view.loops
+        .iter()
+        .map(|stored| match &stored.row {
+            Ok(row) => loop_line(view, &stored.session_id, row),
+            Err(why) => unreadable(&stored.session_id, &why.to_string()),
+        })
+        .collect()
+}
+
+fn loop_line(view: &View, session: &str, row: &LoopRow) -> TimerLine {
+    let why = row
+        .paused_reason
+        .as_deref()
+        .or(row.last_stop_reason.as_deref());
+    let (state, because) = state(
+        &row.status,
+        why,
+        &driven(session, row.is_routed(), &view.drivers),
+    );
+    let every = match row.mode {
+        Mode::Interval => loop_format_interval(row.interval_seconds),
+        _ => format!(
+            "self-paced, now {}",
+            loop_format_interval(row.current_delay)
+        ),
+    };
+    let armed = row.status == Status::Active;
+    TimerLine {
+        session: session.to_owned(),
+        state,
+        because,
+        every,
+        next_due_at: rfc3339(row.next_due_at).filter(|_| armed),
+        last_fired_at: rfc3339(row.last_fired_at),
+        fired: row.ticks_fired,
+        of: [row.times, row.max_ticks]
+            .into_iter()
+            .filter(|limit| *limit > 0)
+            .min(),
+        unbounded: row.is_unbounded(),
+        prompt: row.prompt.clone(),
+        row: serde_json::from_str(&row.text()).ok(),
+    }
+}
+
+/// All heartbeats of the home.
+#[must_use]
+pub fn heartbeats(view: &View) -> Vec<TimerLine> {
+    view.heartbeats
+        .iter()
+        .map(|stored| match &stored.row {
+            Ok(row) => heartbeat_line(view, &stored.session_id, row),
+            Err(why) => unreadable(&stored.session_id, &why.to_string()),
+        })
+        .collect()
+}
+
+fn heartbeat_line(view: &View, session: &str, row: &HeartbeatRow) -> TimerLine {
+    let beat = view.heartbeat(session, row);
+    let driven = driven(session, beat.gateway_owned, &view.drivers);
+    let (state, because) = state(&row.status, None, &driven);
+    let armed = row.status == Status::Active;
+    TimerLine {
+        session: session.to_owned(),
+        state,
+        because,
+        every: heartbeat_format_interval(i64::try_from(row.interval_seconds).unwrap_or(i64::MAX)),
+        next_due_at: rfc3339(beat.due_at(&view.rules)).filter(|_| armed),
+        last_fired_at: rfc3339(row.last_fired_at),
+        fired: row.fire_count,
+        of: None,
+        unbounded: view.rules.max_beats == 0,
+        prompt: row.prompt.clone(),
+        row: serde_json::from_str(&row.text()).ok(),
+    }
+}
+
+/// An open session in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SessionLine {
+    /// Its id in the store.
+    pub session: String,
+    /// Where it lives: `tui`, `desktop`, a messaging platform.
+    pub source: String,
+    /// Who holds it; none is nobody.
+    pub holder: Option<String>,
+    /// The newest of start, activity and message: RFC 3339.
+    pub last_used_at: Option<String>,
+    /// Its live timers, with who drives them or why nobody does.
+    pub timers: Vec<String>,
+    /// What a person knows it by.
+    pub title: Option<String>,
+    /// How many messages it has.
+    pub messages: i64,
+}
+
+/// The open sessions of the home, the newest use first.
+#[must_use]
+pub fn sessions(view: &View) -> Vec<SessionLine> {
+    let judged = view.sessions();
+    let mut lines: Vec<(f64, SessionLine)> = view
+        .open
+        .iter()
+        .zip(judged)
+        .map(|(stored, session)| {
+            let line = SessionLine {
+                session: stored.id.clone(),
+                source: stored.source.clone(),
+                holder: view.holder(&stored.id),
+                last_used_at: rfc3339(session.last_used),
+                timers: timers(view, &stored.id),
+                title: stored.title.clone(),
+                messages: stored.message_count,
+            };
+            (session.last_used, line)
+        })
+        .collect();
+    lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+fn timers(view: &View, id: &str) -> Vec<String> {
+    match view.schedules(id) {
+        Asked::Known(known) => known
+            .iter()
+            .filter(|one| one.active)
+            .map(|one| {
+                let words = driven(id, one.elsewhere, &view.drivers).words();
+                format!("{} {words}", one.kind.word())
+            })
+            .collect(),
+        Asked::Unreadable(why) => vec![format!("cannot be read: {why}")],
+    }
+}
+
+/// What a serve that starts now would do with the sessions of a store, and what cannot be seen from
+/// there.
+#[must_use]
+pub fn sweep(view: &View) -> (Plan, Vec<String>) {
+    let mut plan = plan(&view.sessions(), &[Reaper::Sweep], &view.law, view.now);
+    for row in &mut plan.rows {
+        row.holder = view.holder(&row.stored_id);
+    }
+    for (why, count) in &view.ended {
+        plan.left_out.insert(format!("ended: {why}"), *count);
+    }
+    let unseen = UNSEEN
+        .iter()
+        .map(|line| (*line).to_owned())
+        .chain(view.gaps.clone())
+        .collect();
+    (plan, unseen)
+}
