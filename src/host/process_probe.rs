@@ -49,9 +49,18 @@ impl Context {
 #[must_use]
 pub fn command_line(pid: &str) -> Vec<String> {
     let mut bytes = Vec::new();
+    read_command_line(pid, &mut bytes);
+    proc::command_line(&bytes)
+}
+
+/// Reads the raw command line into a buffer that is used again.
+pub(super) fn read_command_line(pid: &str, bytes: &mut Vec<u8>) {
+    bytes.clear();
     let read = std::fs::File::open(path(pid, "cmdline"))
-        .and_then(|file| file.take(COMMAND_LINE).read_to_end(&mut bytes));
-    read.map_or_else(|_| Vec::new(), |_| proc::command_line(&bytes))
+        .and_then(|file| file.take(COMMAND_LINE).read_to_end(bytes));
+    if read.is_err() {
+        bytes.clear();
+    }
 }
 
 /// Looks at one process; `None` where it is not there (or is hidden).

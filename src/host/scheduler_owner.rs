@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::facts::{Fact, Facts, HomeRecords, OwnerRecord, ProcessFacts, Program, Role};
+use super::facts::{Fact, Facts, HomeRecords, OwnerRecord, ProcessFacts, Program, Role, UnitFacts};
 use super::liveness::{Doubt, Liveness};
 use super::locks::Holder;
 use crate::home::Home;
@@ -135,9 +135,22 @@ fn serving<'a>(
         .filter(move |process| process.home.known().is_some_and(|served| served == home))
 }
 
+/// A unit of this home whose manager says that it runs: it tells also of what `/proc` hides.
+fn active<'a>(facts: &'a Facts, home: &Path, role: Role) -> Option<&'a UnitFacts> {
+    facts.units.known()?.iter().find(|unit| {
+        let runs = unit.asked && unit.active_state.as_deref() == Some("active");
+        runs && unit.main_pid.is_some()
+            && unit.role == Some(role)
+            && unit.home.as_deref() == Some(home)
+    })
+}
+
 fn gateway(facts: &Facts, home: &HomeRecords) -> Said {
     if let Some(process) = serving(facts, &home.path, Role::Gateway).next() {
         return Said::Runs(Some(process.pid));
+    }
+    if let Some(unit) = active(facts, &home.path, Role::Gateway) {
+        return Said::Runs(unit.main_pid);
     }
     let records = [
         ("gateway.pid", &home.gateway_pid),
@@ -151,6 +164,11 @@ fn serve(facts: &Facts, home: &HomeRecords) -> Said {
         .find(|process| process.program == Some(Program::Ours));
     if let Some(process) = ours {
         return Said::Runs(Some(process.pid));
+    }
+    let unit =
+        active(facts, &home.path, Role::Serve).filter(|unit| unit.program == Some(Program::Ours));
+    if let Some(unit) = unit {
+        return Said::Runs(unit.main_pid);
     }
     by_files(&home.serve_lock_held, &[("run/serve.json", &home.serve)])
 }

@@ -175,6 +175,22 @@ fn hidepid_hides_what_another_account_runs() {
     assert_eq!(of(&facts).runs(), Some(false));
 }
 
+#[test]
+fn a_unit_that_runs_tells_what_proc_hides() {
+    let mut facts = quiet();
+    facts.machine.namespaces.hidepid = true;
+    facts.homes[0].owner = Some(55);
+    let mut unit = Facts::example().dispatcher.unit.unwrap();
+    unit.home = Some(own_path(&facts));
+    facts.units = Fact::Known(vec![unit]);
+    assert_eq!(of(&facts), Scheduler::Serve { pid: Some(812) });
+    let Fact::Known(units) = &mut facts.units else {
+        panic!("it was just set");
+    };
+    units[0].active_state = Some("failed".to_owned());
+    assert_eq!(of(&facts).runs(), None);
+}
+
 fn liveness() -> impl Strategy<Value = Liveness> {
     prop_oneof![
         Just(Liveness::Alive),
