@@ -12,7 +12,8 @@ use self::manager::{agent_view, linger, logind, system_manager, user_manager};
 use super::facts::{DispatchFacts, KillMode, Launcher, Sandbox, Seat, Tri};
 use crate::host::cgroup;
 use crate::host::facts::{
-    Dispatcher, Fact, Facts, Gap, ManagerKind, ProcessFacts, Program, Role, UnitFacts, Viewpoint,
+    Dispatcher, Fact, Facts, Gap, GapKind, ManagerKind, ProcessFacts, Program, Role, UnitFacts,
+    Viewpoint,
 };
 
 /// Something that was assumed, because it could not be found out.
@@ -165,13 +166,20 @@ fn invocation_id(facts: &Facts, seat: Seat, guesses: &mut Vec<Guess>) -> bool {
         Viewpoint::Shell => &facts.shell.environ,
         _ => &facts.dispatcher.environ,
     };
+    let mut assume = |gap: &Gap| {
+        let has = if in_service { "has" } else { "lacks" };
+        guess(guesses, format!("its environment {has} INVOCATION_ID"), gap);
+        in_service
+    };
     match environ {
+        // A process that gives itself a title writes it over its environment.
+        Fact::Known(environ) if environ.count == 0 && in_service => assume(&Gap {
+            kind: GapKind::Hidden,
+            why: "the process has written over its environment".to_owned(),
+            would_tell: Vec::new(),
+        }),
         Fact::Known(environ) => environ.get("INVOCATION_ID").is_some(),
-        Fact::Unknown(gap) => {
-            let has = if in_service { "has" } else { "lacks" };
-            guess(guesses, format!("its environment {has} INVOCATION_ID"), gap);
-            in_service
-        }
+        Fact::Unknown(gap) => assume(gap),
     }
 }
 

@@ -62,9 +62,19 @@ impl Evidence {
         self
     }
 
-    /// The same, with what these homes hold.
+    /// The same, with what these homes hold. The configuration of the first makes the policy.
     #[must_use]
     pub fn with_homes(mut self, homes: Vec<HomeEvidence>) -> Self {
+        if let Some(home) = homes.first() {
+            let cron = home.settings().cron;
+            let policy = Policy {
+                require_restart_safe_scope: cron.require_restart_safe_scope,
+            };
+            let parallel = cron
+                .max_parallel_jobs
+                .map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX));
+            self = self.with_policy(policy, parallel);
+        }
         self.homes = homes;
         self
     }

@@ -6,7 +6,7 @@ use crate::bus::{
     UserManagerUnit,
 };
 use crate::dispatch::facts::{AgentView, Seat, SystemManager, Tri, UserManager};
-use crate::host::facts::{Environment, Fact, Facts, Gap, GapKind, Viewpoint};
+use crate::host::facts::{Environment, Fact, Facts, Gap, GapKind, Program, Viewpoint};
 use crate::host::runtime_dir::Origin;
 
 pub(super) fn system_manager(facts: &Facts) -> SystemManager {
@@ -35,6 +35,11 @@ pub(super) fn user_manager(facts: &Facts, seat: Seat, guesses: &mut Vec<Guess>) 
         return UserManager::Failing;
     }
     if is_absent(facts) {
+        // A unit of the user manager runs only when that does.
+        let comes_with_it = seat == Seat::UserService && facts.dispatcher.process.is_none();
+        if comes_with_it {
+            return UserManager::Places;
+        }
         UserManager::NotRunning
     } else {
         UserManager::Stuck
@@ -94,7 +99,7 @@ fn by_hearsay(facts: &Facts, failure: &Failure, guesses: &mut Vec<Guess>) -> Use
             return UserManager::NotRunning;
         }
     }
-    guess(guesses, "the user manager answers those whose it is", &gap);
+    guess(guesses, "the user manager answers its own account", &gap);
     UserManager::Places
 }
 
@@ -155,7 +160,13 @@ pub(super) fn logind(facts: &Facts) -> bool {
     facts.machine.systemd_booted && logind.failure.is_none()
 }
 
+/// What Hermes Agent sees, or would see if it were the dispatcher: only what it does see is guessed.
 pub(super) fn agent_view(facts: &Facts, seat: Seat, guesses: &mut Vec<Guess>) -> AgentView {
+    let mut unasked = Vec::new();
+    let guesses = match facts.dispatcher.program {
+        Program::HermesAgent => guesses,
+        Program::Ours => &mut unasked,
+    };
     let programs = &facts.dispatcher.programs;
     let nowhere = programs
         .iter()

@@ -89,6 +89,19 @@ fn lost_system_bus_matters_only_from_outside_of_the_user_manager() {
 }
 
 #[test]
+fn unit_of_the_user_manager_runs_only_when_that_does() {
+    let (facts, _) = example(|facts| {
+        facts.in_user_unit();
+        facts.without_linger();
+        facts.dispatcher.process = None;
+        facts.dispatcher.viewpoint = Viewpoint::Unit;
+    });
+    let decision = decide(facts, Policy::default(), Kind::Job);
+    assert_eq!(decision.mode, Mode::Scoped);
+    assert_eq!(decision.forecast.after_reboot.word(), "stopped");
+}
+
+#[test]
 fn b19_closed_doors_of_another_account_make_a_guess() {
     let denied = Failure {
         errno: Some(13),
@@ -140,6 +153,15 @@ fn unreadable_environment_of_a_service_is_guessed() {
     assert!(facts.invocation_id);
     assert!(!guesses.is_empty());
     assert_eq!(mode_of(facts), Mode::Scoped);
+}
+
+#[test]
+fn environment_that_a_title_was_written_over_is_guessed() {
+    let (facts, guesses) = example(|facts| {
+        facts.dispatcher.environ = Fact::Known(crate::host::facts::Environment::default());
+    });
+    assert!(facts.invocation_id);
+    assert_eq!(guesses.len(), 1);
 }
 
 #[test]

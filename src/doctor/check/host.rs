@@ -55,6 +55,11 @@ const CLOCK_SLACK: f64 = 60.0;
 const REVIVE_BUS: &str = "systemctl unmask dbus.socket dbus.service && \
                           systemctl restart dbus.socket dbus.service";
 
+/// The same for logind.
+const REVIVE_LOGIND: &str = "systemctl unmask systemd-logind.service \
+                             dbus-org.freedesktop.login1.service && \
+                             systemctl restart systemd-logind.service";
+
 fn host() -> Subject {
     Subject::new("host", "this host")
 }
@@ -236,25 +241,17 @@ fn logind(evidence: &Evidence) -> Outcome {
         ))
         .because_of("HM103")
         .because_of("HM104");
-    let line = "systemctl unmask systemd-logind.service dbus-org.freedesktop.login1.service && \
-                systemctl restart systemd-logind.service";
-    outcome.find(if masked {
-        finding
-            .seen(Observation::new("property", "UnitFileState", "masked"))
-            .remedy(
-                Remedy::root(["sh", "-c", line], "lets logind run again")
-                    .undo(["systemctl", "mask", unit])
-                    .verify(["systemctl", "is-active", unit]),
-            )
-    } else {
-        finding.remedy(
-            Remedy::root(
-                ["systemctl", "restart", unit],
-                "starts logind anew; sessions go on",
-            )
-            .verify(["systemctl", "is-active", unit]),
+    let mut finding = finding.remedy(
+        Remedy::root(
+            ["sh", "-c", REVIVE_LOGIND],
+            "lets logind run, and starts it anew",
         )
-    });
+        .verify(["systemctl", "is-active", unit]),
+    );
+    if masked {
+        finding = finding.seen(Observation::new("property", "UnitFileState", "masked"));
+    }
+    outcome.find(finding);
     outcome
 }
 

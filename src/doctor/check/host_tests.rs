@@ -8,6 +8,8 @@ mod service;
 use jiff::Timestamp;
 
 use super::{Check, all};
+use crate::config::Config;
+use crate::config::layer::{Format, Layer};
 use crate::db::Stamp;
 use crate::dispatch::{Mode, Policy};
 use crate::doctor::catalog::{self, ClearedBy};
@@ -287,4 +289,20 @@ fn modes_of_the_fixtures_are_not_all_alike() {
     for mode in [Mode::InProcess, Mode::Scoped, Mode::Degraded, Mode::Refused] {
         assert!(of(mode) > 0, "{mode:?}");
     }
+}
+
+#[test]
+fn b08_the_policy_is_that_of_the_home_s_configuration() {
+    let mut home = home_after("");
+    let text = "cron:\n  require_restart_safe_scope: true\n  max_parallel_jobs: 3\n";
+    let file = std::path::Path::new("/srv/bot/.hermes/config.yaml");
+    let layer = Layer::of_text(Format::Yaml, file, text);
+    home.config = Config::of_layers(Vec::new(), vec![layer]);
+    let mut facts = Facts::example();
+    facts.without_linger();
+    let strict = evidence(facts.clone()).with_homes(vec![home]);
+    assert_eq!(strict.decision_jobs.mode, Mode::Refused);
+    assert_eq!(strict.max_parallel, Some(3));
+    let lax = evidence(facts).with_homes(vec![home_after("")]);
+    assert_eq!(lax.decision_jobs.mode, Mode::Degraded);
 }

@@ -18,10 +18,17 @@ pub(super) fn severity(evidence: &Evidence) -> Severity {
 
 /// Whether workers of this dispatcher are placed by the user manager, or would be.
 pub(super) fn needs_user_manager(evidence: &Evidence) -> bool {
-    let facts = &evidence.decision_jobs.facts;
-    let by_init = facts.root && facts.launcher == Launcher::Ours;
-    evidence.decision_jobs.mode != Mode::InProcess && !by_init
+    evidence.decision_jobs.mode != Mode::InProcess && !is_placed_by_init(evidence)
 }
+
+/// Whether PID 1 places workers of this dispatcher, as it does for root's of ours.
+pub(super) fn is_placed_by_init(evidence: &Evidence) -> bool {
+    let facts = &evidence.decision_jobs.facts;
+    facts.root && facts.launcher == Launcher::Ours
+}
+
+/// Why the user manager is of no concern, where it is not.
+pub(super) const BY_INIT: &str = "PID 1 places the workers of root";
 
 /// Whether the user manager cannot be used.
 pub(super) fn manager_is_down(evidence: &Evidence) -> bool {

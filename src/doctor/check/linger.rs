@@ -1,6 +1,8 @@
 //! Whether the user manager outlives a login, and whether all who know of that agree. Pure.
 
-use super::impact::{has_systemd, manager_is_down, needs_user_manager, severity, worsens};
+use super::impact::{
+    BY_INIT, has_systemd, is_placed_by_init, manager_is_down, needs_user_manager, severity, worsens,
+};
 use super::{Check, Group, Outcome, mend};
 use crate::bus::{LingerMarker, LogindUser};
 use crate::dispatch::Outlook;
@@ -77,6 +79,9 @@ fn remedy(evidence: &Evidence) -> Remedy {
 
 fn linger(evidence: &Evidence) -> Outcome {
     let facts = &evidence.facts;
+    if is_placed_by_init(evidence) {
+        return Outcome::not_applicable(BY_INIT);
+    }
     if !has_systemd(evidence) {
         return Outcome::not_applicable("there is no systemd here");
     }
@@ -185,6 +190,9 @@ fn stops(evidence: &Evidence, of: &dyn Fn(&'static str, Severity, String) -> Fin
 
 fn agreement(evidence: &Evidence) -> Outcome {
     let facts = &evidence.facts;
+    if is_placed_by_init(evidence) {
+        return Outcome::not_applicable(BY_INIT);
+    }
     if !has_systemd(evidence) {
         return Outcome::not_applicable("there is no systemd here");
     }

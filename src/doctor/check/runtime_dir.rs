@@ -98,20 +98,30 @@ fn rejected(evidence: &Evidence, candidate: &Candidate, failure: &Failure) -> Op
     if code == "HM241" {
         finding = finding.because_of("HM246");
     }
-    Some(finding.remedy(if code == "HM242" {
-        let verify = format!(
-            "test \"$(stat -c %a {})\" = 700",
-            crate::output::quote::word(path)
-        );
-        Remedy::root(
-            ["chmod", "0700", path],
-            "takes the right to write there from the others",
-        )
-        .until_reboot()
-        .verify(mend::shell(verify))
-    } else {
-        unset(facts)
-    }))
+    Some(finding.remedy(set_right(facts, candidate, code)))
+}
+
+fn set_right(facts: &Facts, candidate: &Candidate, code: &str) -> Remedy {
+    let path = candidate.path.as_str();
+    let shown = |format: &str, value: &str| {
+        let path = mend::inner(path);
+        mend::shell(format!("test \"$(stat -c {format} {path})\" = {value}"))
+    };
+    match (code, candidate.origin) {
+        ("HM242", _) => {
+            let effect = "takes the right to write there from the others";
+            Remedy::root(["chmod", "0700", path], effect)
+                .until_reboot()
+                .verify(shown("%a", "700"))
+        }
+        ("HM241", Origin::Conventional) => {
+            let uid = facts.account.uid.to_string();
+            Remedy::root(["chown", &uid, path], "gives it back to the account")
+                .until_reboot()
+                .verify(shown("%u", &uid))
+        }
+        _ => unset(facts),
+    }
 }
 
 /// Where another directory is used instead, a rejected one does no harm to a program that looks for
@@ -238,8 +248,8 @@ fn younger(evidence: &Evidence, started: f64, made: f64, what: &str) -> Finding 
         ("HM243", text)
     } else {
         let text = format!(
-            "the dispatcher started at {}, before there was a user manager",
-            stamp(started)
+            "the user manager came up at {}, after the dispatcher had started",
+            stamp(made)
         );
         ("HM211", text)
     };

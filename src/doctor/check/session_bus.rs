@@ -1,7 +1,8 @@
 //! The doors to the user manager, and whether it can place what comes through them. Pure.
 
 use super::impact::{
-    because_of_the_manager, has_systemd, manager_is_down, needs_user_manager, said, severity,
+    BY_INIT, because_of_the_manager, has_systemd, is_placed_by_init, manager_is_down,
+    needs_user_manager, said, severity,
 };
 use super::{Check, Group, Outcome, mend};
 use crate::bus::{Door, DoorReport, Failure, FailureKind, LingerMarker, Placement, Stage};
@@ -61,6 +62,9 @@ fn stops(facts: &Facts) -> impl Iterator<Item = (&DoorReport, Stage, &Failure)> 
 
 fn doors(evidence: &Evidence) -> Outcome {
     let facts = &evidence.facts;
+    if is_placed_by_init(evidence) {
+        return Outcome::not_applicable(BY_INIT);
+    }
     if !has_systemd(evidence) && facts.session_bus.answering().is_none() {
         return Outcome::not_applicable("there is no systemd here");
     }
@@ -330,6 +334,9 @@ fn not_running(evidence: &Evidence) -> Option<Finding> {
 
 fn placement(evidence: &Evidence) -> Outcome {
     let facts = &evidence.facts;
+    if is_placed_by_init(evidence) {
+        return Outcome::not_applicable(BY_INIT);
+    }
     if facts.session_bus.answering().is_none() {
         return Outcome::not_applicable("the user manager does not answer");
     }
