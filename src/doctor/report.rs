@@ -271,6 +271,14 @@ impl Report {
     }
 }
 
+/// What is wrong with a document, by the schema in `docs/`.
+#[cfg(test)]
+pub(super) fn against_schema(document: &serde_json::Value) -> Vec<String> {
+    let text = include_str!("../../docs/doctor.schema.json");
+    let schema = serde_json::from_str(text).expect("the schema is JSON");
+    schema::validate(&schema, document)
+}
+
 #[cfg(test)]
 #[path = "../../tests/common/schema.rs"]
 mod schema;

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use super::check::{Check, Group, Outcome};
+use super::check::{self, Check, Group, Outcome};
+use super::evidence::Evidence;
 use super::finding::{Finding, Observation, Remedy, Severity, Subject};
+use super::json;
 use super::report::{
-    Dispatch, Ended, Flip, Host, Input, LongLived, Now, Ran, Report, Run, Step, assemble,
+    self, Dispatch, Ended, Flip, Host, Input, LongLived, Now, Ran, Report, Run, Step, assemble,
 };
 use super::verdict::Thresholds;
 use crate::host::{Gap, GapKind};
@@ -182,6 +184,19 @@ pub(super) fn report_for(uid: u32, thresholds: Thresholds) -> Report {
     made(uid, false, thresholds)
 }
 
+fn run(uid: u32) -> Run {
+    Run {
+        started_at: "2026-11-30T00:00:00Z".to_owned(),
+        duration_ms: 12.345,
+        deadline_ms: 10_000.0,
+        uid,
+        user: Some("alice".to_owned()),
+        sandbox: "landlock",
+        sandbox_gap: None,
+        homes: vec!["/home/bot/.hermes".to_owned()],
+    }
+}
+
 fn made(uid: u32, broken: bool, thresholds: Thresholds) -> Report {
     let ran = CHECKS
         .iter()
@@ -193,19 +208,29 @@ fn made(uid: u32, broken: bool, thresholds: Thresholds) -> Report {
             took: Duration::from_micros(1234),
         });
     assemble(Input {
-        run: Run {
-            started_at: "2026-11-30T00:00:00Z".to_owned(),
-            duration_ms: 12.345,
-            deadline_ms: 10_000.0,
-            uid,
-            user: Some("alice".to_owned()),
-            sandbox: "landlock",
-            sandbox_gap: None,
-            homes: vec!["/home/bot/.hermes".to_owned()],
-        },
+        run: run(uid),
         host: Host::default(),
         dispatch: Some(dispatch()),
         ran: ran.collect(),
         thresholds,
     })
+}
+
+/// The report of all checks on this evidence, held to the schema.
+pub(in crate::doctor) fn judged(evidence: &Evidence) -> Report {
+    let ran = check::all().map(|check| Ran {
+        check,
+        ended: Ended::Said((check.run)(evidence)),
+        took: Duration::from_micros(1),
+    });
+    let report = assemble(Input {
+        run: run(1000),
+        host: Host::of(&evidence.facts),
+        dispatch: Some(Dispatch::of(evidence)),
+        ran: ran.collect(),
+        thresholds: Thresholds::default(),
+    });
+    let document = serde_json::from_str(&json::render(&report)).expect("a document");
+    assert_eq!(report::against_schema(&document), [""; 0]);
+    report
 }

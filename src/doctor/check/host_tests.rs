@@ -233,6 +233,19 @@ fn every_code_of_these_checks_has_a_fixture_and_an_explanation() {
 }
 
 #[test]
+fn every_report_on_a_fixture_is_as_the_schema_says() {
+    for fixture in fixtures() {
+        let report = crate::doctor::sample::judged(&fixture.evidence(false));
+        assert!(
+            report
+                .findings
+                .iter()
+                .any(|found| found.code == fixture.code)
+        );
+    }
+}
+
+#[test]
 fn causes_are_codes_of_the_catalogue() {
     for fixture in fixtures() {
         for finding in findings(&fixture.evidence(false)) {
