@@ -1,6 +1,7 @@
 //! What has run, what has not, and what never ended.
 
-pub(super) mod history;
+pub(super) mod ends;
+pub(super) mod launch;
 pub(super) mod missing;
 pub(super) mod open;
 

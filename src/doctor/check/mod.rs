@@ -26,6 +26,8 @@ mod time;
 mod unit;
 
 #[cfg(test)]
+mod home_tests;
+#[cfg(test)]
 mod host_tests;
 
 use super::evidence::Evidence;
@@ -196,6 +198,7 @@ const CHECKS: &[&[Check]] = &[
     policy::CHECKS,
     config::CHECKS,
     stores::content::CHECKS,
+    stores::databases::CHECKS,
     stores::CHECKS,
     scheduler::quiet::CHECKS,
     scheduler::CHECKS,
@@ -207,7 +210,8 @@ const CHECKS: &[&[Check]] = &[
     jobs::last::CHECKS,
     jobs::claims::CHECKS,
     ledger::open::CHECKS,
-    ledger::history::CHECKS,
+    ledger::launch::CHECKS,
+    ledger::ends::CHECKS,
     ledger::missing::CHECKS,
     loops::CHECKS,
     sessions::CHECKS,

@@ -2,6 +2,7 @@
 //! file system hold locks.
 
 pub(super) mod content;
+pub(super) mod databases;
 
 use super::homes::{self, each};
 use super::{Check, Group, Outcome};

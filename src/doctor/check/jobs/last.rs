@@ -9,7 +9,7 @@ use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
-use crate::ledger::Status;
+use crate::ledger::{Incident, IncidentState, Status};
 use crate::output::human;
 
 /// The check of last runs.
@@ -104,12 +104,50 @@ fn failed(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding
         Severity::Warning
     })
     .seen(field(job, "last_error", error))
-    .seen(success(evidence, home, job))
-    .because_of("HM601")
-    .because_of("HM509")
-    .because_of("HM510")
-    .because_of("HM517");
+    .seen(success(evidence, home, job));
+    let finding = incidents(home, job, finding).because_of("HM601");
+    // What is missing now explains a failure only if that speaks of something missing.
+    let absent = ["not found", "no such file", "missing", "127"];
+    let lower = error.to_ascii_lowercase();
+    let finding = if absent.iter().any(|word| lower.contains(word)) {
+        ["HM509", "HM510", "HM517"]
+            .into_iter()
+            .fold(finding, Finding::because_of)
+    } else {
+        finding
+    };
     Some(look(home, job, finding))
+}
+
+/// Adds the incidents of this job that nobody has closed.
+fn incidents(home: &HomeEvidence, job: &Job, mut finding: Finding) -> Finding {
+    let ledger = home.databases.ledger.got();
+    let all = ledger.into_iter().flat_map(|ledger| &ledger.incidents);
+    let open = |incident: &&Incident| {
+        let state = &incident.state;
+        incident.job_id == job.id
+            && matches!(state, IncidentState::Detected | IncidentState::Alerted)
+    };
+    for incident in all.filter(open).take(3) {
+        let first = incident.first_seen_at.as_ref().map_or("?", |at| &at.text);
+        let acked = if incident.acked_at.is_some() {
+            ", taken note of"
+        } else {
+            ""
+        };
+        let words = format!(
+            "incident {} ({}), {}{acked}, first seen {first}",
+            incident.id,
+            incident.failure_type,
+            incident.state.word()
+        );
+        finding = finding.seen(Observation::new(
+            "row",
+            home.path("cron/executions.db"),
+            words,
+        ));
+    }
+    finding
 }
 
 fn ordinal(number: i64) -> String {

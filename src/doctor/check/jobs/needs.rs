@@ -89,13 +89,22 @@ fn bad_script(
     .because_of("HM805");
     let scripts = home.path("scripts");
     Some(
-        finding.remedy(
-            Remedy::user(
-                ["cp", name, &scripts],
-                "puts the script where it is looked for; run it where the script is",
+        finding
+            .remedy(
+                Remedy::user(
+                    ["cp", name, &scripts],
+                    "puts the script where it is looked for; run it where the script is",
+                )
+                .verify(["test", "-f", &path]),
             )
-            .verify(["test", "-f", &path]),
-        ),
+            .remedy(
+                Remedy::user(
+                    homes::ours(home, ["cron", "pause", &job.id]),
+                    "keeps it from failing until the script is back",
+                )
+                .undo(homes::ours(home, ["cron", "resume", &job.id]))
+                .verify(verify(home)),
+            ),
     )
 }
 

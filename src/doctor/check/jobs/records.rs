@@ -66,7 +66,7 @@ fn malformed(home: &HomeEvidence, job: &Job, again: bool) -> Option<Finding> {
         let fields: Vec<_> = job
             .ill_typed
             .iter()
-            .map(|(name, kind)| format!("{name} is a {kind}"))
+            .map(|(name, kind)| format!("{name} is {kind}"))
             .collect();
         if fields.is_empty() {
             return None;

@@ -310,7 +310,7 @@ fn zone(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
         .and_then(crate::db::instant)
         .filter(|at| hosts && *at > started);
     let config = home.file("config.yaml").got().map(|stat| stat.modified);
-    let config = config.filter(|at| !hosts && *at > started);
+    let config = config.filter(|at| !hosts && *at > started && *at <= evidence.now);
     let (file, at, severity) = match (localtime, config) {
         (Some(at), _) => ("/etc/localtime".to_owned(), at, Severity::Warning),
         (None, Some(at)) => (home.path("config.yaml"), at, Severity::Info),

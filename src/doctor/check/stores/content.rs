@@ -1,12 +1,12 @@
-//! The content of the stores: can it be read, is it what it should be, is it of a version that we know.
+//! The job store: can it be read, is it what it should be; and was the home written where it lies.
 
+use super::databases::{damaged, newer};
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Oddity;
 use crate::doctor::evidence::read::{FileKind, Trouble, TroubleKind};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
-use crate::host::locks::SqliteRole;
 use crate::output::human;
 
 /// The checks of content.
@@ -19,13 +19,6 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
         run: jobs,
     },
     Check {
-        id: "stores-databases",
-        group: Group::Stores,
-        title: "the databases can be read, are sound, and are of a version that is known",
-        codes: &["HM802", "HM809", "HM811", "HM812"],
-        run: databases,
-    },
-    Check {
         id: "stores-origin",
         group: Group::Stores,
         title: "the home was written where it lies",
@@ -34,8 +27,6 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
     },
 ];
 
-/// The newest version of `state.db` that was studied.
-const SCHEMA: i64 = 31;
 const JOBS: &str = "cron/jobs.json";
 
 fn jobs(evidence: &Evidence) -> Outcome {
@@ -60,12 +51,12 @@ fn directory(home: &HomeEvidence, outcome: &mut Outcome) {
     }
 }
 
-fn verify(home: &HomeEvidence) -> Vec<String> {
+pub(super) fn verify(home: &HomeEvidence) -> Vec<String> {
     homes::ours(home, ["cron", "doctor", "--only", "stores"])
 }
 
 /// What to say of something that cannot be read, by the kind of trouble.
-fn troubled(
+pub(super) fn troubled(
     evidence: &Evidence,
     home: &HomeEvidence,
     (path, trouble): (&'static str, &Trouble),
@@ -92,7 +83,7 @@ fn troubled(
     }
 }
 
-fn seen(home: &HomeEvidence, path: &str, trouble: &Trouble) -> Observation {
+pub(super) fn seen(home: &HomeEvidence, path: &str, trouble: &Trouble) -> Observation {
     Observation::new("read", home.path(path), trouble.words()).with_errno(trouble.errno)
 }
 
@@ -235,145 +226,6 @@ fn odd(home: &HomeEvidence, oddities: &[Oddity], outcome: &mut Outcome) {
             .verify(verify(home)),
         ),
     );
-}
-
-fn databases(evidence: &Evidence) -> Outcome {
-    each(evidence, |home, outcome| {
-        let found = &home.databases;
-        let troubles = [
-            ("cron/executions.db", found.ledger.trouble()),
-            ("state.db", found.state.trouble()),
-            ("kanban.db", found.kanban.trouble()),
-            ("runtime/active_sessions.json", found.registry.trouble()),
-        ];
-        for (path, trouble) in troubles {
-            if let Some(trouble) = trouble {
-                troubled(evidence, home, (path, trouble), outcome);
-            }
-        }
-        for (path, lines) in &found.complaints {
-            let first = lines.first().map_or("", String::as_str);
-            let trouble = Trouble::damaged("malformed", format!("malformed: {first}"));
-            outcome.find(damaged(home, path, &trouble));
-        }
-        tables(home, outcome);
-        locked(home, outcome);
-    })
-}
-
-fn damaged(home: &HomeEvidence, path: &'static str, trouble: &Trouble) -> Finding {
-    let name = home.path(path);
-    let empty = trouble.slug == "empty";
-    let finding = Finding::new(
-        "HM809",
-        homes::file(home, path),
-        format!("{path} is damaged: {}", trouble.words()),
-    )
-    .seen(seen(home, path, trouble).at_stage(trouble.slug))
-    .because_of("HM807");
-    let aside = format!("{name}.damaged");
-    let finding = if empty {
-        finding.severity(Severity::Warning)
-    } else {
-        finding
-    };
-    finding.remedy(
-        Remedy::user(
-            ["mv", "-n", &name, &aside],
-            "puts it aside, with everything stopped; a new one is made at the next start",
-        )
-        .undo(["mv", "-n", &aside, &name])
-        .verify(verify(home)),
-    )
-}
-
-fn newer(home: &HomeEvidence, path: &'static str, words: &str) -> Finding {
-    Finding::new(
-        "HM812",
-        homes::file(home, path),
-        format!("{path} was written by a newer program: {words}"),
-    )
-    .seen(Observation::new("read", home.path(path), words))
-    .remedy(
-        Remedy::user(
-            ["hermes", "--version"],
-            "says which version this is; update it",
-        )
-        .verify(verify(home)),
-    )
-}
-
-/// Tables and versions that are not what they should be.
-fn tables(home: &HomeEvidence, outcome: &mut Outcome) {
-    let found = &home.databases;
-    if found
-        .ledger
-        .got()
-        .is_some_and(|ledger| ledger.executions.is_none())
-    {
-        let trouble = Trouble::damaged("no-table", "it has no table 'executions'");
-        outcome.find(damaged(home, "cron/executions.db", &trouble));
-    }
-    let schema = found.state.got().and_then(|state| state.schema);
-    if let Some(version) = schema.filter(|version| *version > SCHEMA) {
-        let words = format!("schema {version}, and {SCHEMA} is the newest that is known");
-        outcome.find(newer(home, "state.db", &words));
-    }
-    let ran = home
-        .jobs
-        .got()
-        .is_some_and(|store| store.jobs.iter().any(|job| job.stamps.last_run.is_some()));
-    if ran && found.ledger.is_absent() {
-        let trouble = Trouble::damaged("missing", "it is missing, though jobs have run");
-        let finding = damaged(home, "cron/executions.db", &trouble);
-        outcome.find(Finding {
-            remedies: Vec::new(),
-            ..finding.severity(Severity::Warning)
-        });
-    }
-    if let Some(Some(board)) = found.kanban.got()
-        && !board.missing_columns.is_empty()
-    {
-        let columns = board.missing_columns.join(", ");
-        let trouble = Trouble::damaged("no-columns", format!("its tasks lack {columns}"));
-        outcome.find(damaged(home, "kanban.db", &trouble).severity(Severity::Warning));
-    }
-}
-
-/// Locks that keep others from writing, seen twice.
-fn locked(home: &HomeEvidence, outcome: &mut Outcome) {
-    for (path, lock) in &home.held_databases {
-        let who = lock.holder.pids().first().map_or_else(
-            || "a process that cannot be seen from here".to_owned(),
-            |pid| format!("pid {pid}"),
-        );
-        let how = match lock.role {
-            SqliteRole::Exclusive => "keeps everybody out of",
-            SqliteRole::Pending => "waits to write to",
-            _ => "goes on writing to",
-        };
-        let finding = Finding::new(
-            "HM811",
-            homes::file(home, path),
-            format!("{who} {how} {path}"),
-        )
-        .seen(Observation::new(
-            "lock",
-            home.path(path),
-            format!("{:?}", lock.role),
-        ));
-        let finding = match lock.holder.pids().first() {
-            Some(pid) => finding.remedy(
-                Remedy::user(
-                    ["ps", "-o", "pid,lstart,cmd", "-p", &pid.to_string()],
-                    "shows what holds it",
-                )
-                .verify(verify(home)),
-            ),
-            None => finding,
-        };
-        outcome.find(finding);
-    }
 }
 
 /// Records that name another home: it was copied or moved.

@@ -1,0 +1,265 @@
+//! The ledger: what never launched, what never ended, what was cut short.
+
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, GONE, codes, own_start};
+use crate::doctor::finding::Severity;
+
+const JOB: &str = "00000000000a";
+
+#[test]
+fn b02_dispatches_that_never_start_are_told_once_for_all_jobs() {
+    let fixture = Fixture::healthy();
+    for minutes in [1, 2, 3] {
+        for job in [JOB, "00000000000b"] {
+            fixture.row(
+                job,
+                &json!({"status": "failed", "claimed_at": fixture.ago(minutes),
+                    "finished_at": fixture.ago(minutes), "error": "systemd-run is unavailable"}),
+            );
+        }
+    }
+    let found = fixture.findings("HM601");
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0]
+            .summary
+            .contains("the last 6 dispatches, of 2 jobs")
+    );
+    let seen = &found[0].evidence[0].observed;
+    assert_eq!(
+        seen,
+        "6 × failed, never started: systemd-run is unavailable"
+    );
+}
+
+#[test]
+fn b02_one_job_that_never_launches_among_others_that_do() {
+    let fixture = Fixture::healthy();
+    for minutes in [1, 2, 3] {
+        fixture.row(
+            JOB,
+            &json!({"status": "failed", "claimed_at": fixture.ago(minutes)}),
+        );
+    }
+    fixture.run("00000000000b", 0, "completed");
+    let found = fixture.findings("HM601");
+    assert_eq!(found[0].subject.name, JOB);
+}
+
+fn open(fixture: &Fixture, columns: &Value) {
+    let mut row = json!({"status": "running", "claimed_at": fixture.ago(5),
+        "started_at": fixture.ago(5)});
+    for (key, value) in columns.as_object().unwrap() {
+        row[key] = value.clone();
+    }
+    fixture.row(JOB, &row);
+}
+
+#[test]
+fn b96_a_row_whose_owner_is_gone_or_another_process_is_abandoned() {
+    let fixture = Fixture::healthy();
+    open(&fixture, &json!({"pid": GONE, "process_started_at": 100}));
+    assert!(fixture.one("HM602").summary.contains("has ended"));
+    let fixture = Fixture::healthy();
+    let other = own_start() + 100_000;
+    open(
+        &fixture,
+        &json!({"pid": std::process::id(), "process_started_at": other}),
+    );
+    assert!(
+        fixture
+            .one("HM602")
+            .summary
+            .contains("is another process now")
+    );
+}
+
+#[test]
+fn b94_unknown_is_not_dead() {
+    let fixture = Fixture::healthy();
+    open(&fixture, &json!({"pid": std::process::id()}));
+    let found = fixture.one("HM603");
+    assert_eq!(found.severity, Some(Severity::Info));
+    assert!(found.summary.contains("unverified"));
+}
+
+#[test]
+fn alive_and_working_is_well_and_alive_and_silent_hangs() {
+    let fixture = Fixture::healthy();
+    let own = json!({"pid": std::process::id(), "process_started_at": own_start()});
+    open(&fixture, &own);
+    assert_eq!(codes(&fixture.all_findings()), [""; 0]);
+    let mut silent = own;
+    silent["claimed_at"] = fixture.ago(300).into();
+    silent["started_at"] = fixture.ago(300).into();
+    open(&fixture, &silent);
+    assert!(fixture.one("HM604").summary.contains("no progress for 5h"));
+}
+
+#[test]
+fn b95_a_hand_over_whose_worker_lives_is_left_alone() {
+    let fixture = Fixture::healthy();
+    open(
+        &fixture,
+        &json!({"status": "claimed", "pid": GONE, "process_started_at": 1, "handoff_pending": 1,
+            "handoff_started_at": fixture.epoch(-10)}),
+    );
+    assert_eq!(codes(&fixture.all_findings()), [""; 0]);
+    fixture.sql(
+        "cron/executions.db",
+        &format!(
+            "UPDATE executions SET id = 'e1', handoff_started_at = {} WHERE handoff_pending",
+            fixture.epoch(-100)
+        ),
+    );
+    assert_eq!(fixture.findings("HM602").len(), 1);
+    let ready = json!({"pid": std::process::id(), "execution_id": "e1"}).to_string();
+    fixture.write("cron/external-workers/e1.ready", &ready);
+    assert_eq!(codes(&fixture.all_findings()), [""; 0]);
+}
+
+#[test]
+fn b100_a_last_row_that_ended_unknown_is_told_with_its_reason() {
+    let fixture = Fixture::healthy();
+    fixture.row(
+        JOB,
+        &json!({"status": "unknown", "claimed_at": fixture.ago(3), "started_at": fixture.ago(3),
+            "finished_at": fixture.ago(2), "error": "worker exited with status -9"}),
+    );
+    let found = fixture.one("HM605");
+    assert_eq!(found.severity, Some(Severity::Warning));
+    assert!(
+        found
+            .summary
+            .contains("1 × signal (mode unknown); it has not run well since")
+    );
+    fixture.run(JOB, 2, "completed");
+    assert_eq!(fixture.findings("HM605")[0].severity, Some(Severity::Info));
+}
+
+#[test]
+fn b29_kills_are_counted_by_cause_and_mode_for_seven_days() {
+    let fixture = Fixture::healthy();
+    fixture.sql("cron/executions.db", crate::ledger::facts::SCHEMA);
+    for (id, minutes, cause) in [
+        ("k1", 30, "oom"),
+        ("k2", 60, "oom"),
+        ("k3", 90, "reboot"),
+        ("k4", 8 * 1440, "oom"),
+    ] {
+        fixture.run(JOB, minutes, "unknown");
+        fixture.sql(
+            "cron/executions.db",
+            &format!(
+                "UPDATE executions SET id = '{id}' WHERE status = 'unknown' AND length(id) = 32;
+                 INSERT INTO execution_facts(execution_id, mode, cause, recorded_at)
+                 VALUES ('{id}', 'scoped', '{cause}', '2026-11-29T00:00:00Z')"
+            ),
+        );
+    }
+    let found = &fixture.findings("HM605")[0];
+    assert!(
+        found
+            .summary
+            .contains("3 times in the last 7 days: 2 × oom (scoped), 1 × reboot (scoped)"),
+        "{}",
+        found.summary
+    );
+}
+
+#[test]
+fn b80_b99_slots_that_are_booked_on_a_run_before_them() {
+    let fixture = Fixture::healthy();
+    let booked = |slot: i64| {
+        json!({"status": "completed", "claimed_at": fixture.ago(30), "started_at": fixture.ago(30),
+            "finished_at": fixture.ago(29), "scheduled_instant": fixture.ago(slot),
+            "delivery_outcome": "suppressed"})
+    };
+    fixture.row(JOB, &booked(5));
+    assert!(
+        fixture
+            .one("HM608")
+            .summary
+            .contains("stamped on an older run")
+    );
+    let fixture = Fixture::healthy();
+    fixture.row(JOB, &booked(-30));
+    assert!(fixture.one("HM608").summary.contains("future slot"));
+}
+
+#[test]
+fn b101_done_and_bookkeeping_lost() {
+    let fixture = Fixture::healthy();
+    fixture.row(
+        JOB,
+        &json!({"status": "failed", "claimed_at": fixture.ago(3), "started_at": fixture.ago(3),
+            "finished_at": fixture.ago(2),
+            "error": "Fire claim ownership lost before terminal completion."}),
+    );
+    assert!(
+        fixture
+            .one("HM610")
+            .summary
+            .contains("bookkeeping was lost")
+    );
+}
+
+#[test]
+fn b114_done_and_not_delivered() {
+    let fixture = Fixture::healthy();
+    let deliver = |outcome: Value, to: &str| {
+        std::fs::remove_file(fixture.path("cron/executions.db")).unwrap();
+        fixture.row(
+            JOB,
+            &json!({"status": "completed", "claimed_at": fixture.ago(20),
+                "started_at": fixture.ago(20), "finished_at": fixture.ago(19),
+                "delivery_outcome": outcome}),
+        );
+        fixture.only_job(|job| job["deliver"] = to.into());
+        fixture.findings("HM611").len()
+    };
+    assert_eq!(deliver(Value::Null, "telegram:1"), 1);
+    assert_eq!(deliver("failed".into(), "telegram:1"), 1);
+    assert_eq!(deliver("queued".into(), "telegram:1"), 1);
+    assert_eq!(deliver("delivered".into(), "telegram:1"), 0);
+    assert_eq!(deliver(Value::Null, "local"), 0);
+}
+
+#[test]
+fn b82_a_one_shot_that_fires_again_and_again() {
+    let fixture = Fixture::healthy();
+    fixture.jobs(&[fixture.once(10)]);
+    for minutes in [10, 9, 8] {
+        fixture.run("00000000000c", minutes, "unknown");
+    }
+    assert!(
+        fixture.findings("HM612")[0]
+            .summary
+            .contains("was started 3 times")
+    );
+}
+
+#[test]
+fn b109_one_slot_that_was_run_twice() {
+    let fixture = Fixture::healthy();
+    fixture.run(JOB, 20, "completed");
+    assert!(
+        fixture
+            .one("HM613")
+            .summary
+            .contains("ran 2 times for one slot")
+    );
+}
+
+#[test]
+fn b28_files_of_workers_that_are_left_over() {
+    let fixture = Fixture::healthy();
+    fixture.write("cron/external-workers/e9.json", "{}");
+    fixture.write(
+        "cron/external-workers/e9.stderr",
+        "x\nNo module named 'y'\n\n",
+    );
+    let found = fixture.one("HM614");
+    assert!(found.evidence[0].observed.contains("No module named 'y'"));
+}

@@ -1,0 +1,153 @@
+//! Slots without a record: recomputed from the schedule, in its zone, as far as the ledger proves it.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::fixture::{Fixture, codes};
+use crate::doctor::finding::Severity;
+
+/// A job at 09:00 every day, which was made long ago.
+fn daily(fixture: &Fixture, expr: &str, next: &str) {
+    let mut job = fixture.hourly();
+    job["schedule"]["expr"] = expr.into();
+    job["created_at"] = "2026-01-01T00:00:00+01:00".into();
+    job["next_run_at"] = next.into();
+    job["last_run_at"] = serde_json::Value::Null;
+    fixture.jobs(&[job]);
+    std::fs::remove_file(fixture.path("cron/executions.db")).unwrap();
+}
+
+/// A good run of the job for a slot, on time or late by so many minutes.
+fn ran(fixture: &Fixture, slot: &str, late: i64) {
+    let slot: Timestamp = slot.parse().unwrap();
+    let claimed = slot + SignedDuration::from_mins(late);
+    let end = claimed + SignedDuration::from_secs(30);
+    fixture.row(
+        "00000000000b",
+        &json!({"status": "completed", "claimed_at": claimed.to_string(),
+            "started_at": claimed.to_string(), "finished_at": end.to_string(),
+            "scheduled_instant": slot.to_string(), "delivery_outcome": "suppressed"}),
+    );
+}
+
+#[test]
+fn b51_b81_occurrences_without_a_record_are_counted_and_named() {
+    let fixture = Fixture::healthy();
+    daily(&fixture, "0 9 * * *", "2026-11-30T09:00:00+01:00");
+    for day in [24, 25, 26] {
+        ran(&fixture, &format!("2026-11-{day}T08:00:00Z"), 0);
+    }
+    let found = fixture.one("HM607");
+    assert_eq!(found.severity, Some(Severity::Warning));
+    assert_eq!(
+        found.summary,
+        "job 'job-00000000000b' has 3 occurrences without a record"
+    );
+    let last = &found.evidence[0].observed;
+    assert_eq!(last, "2026-11-29 09:00 Europe/Berlin: no row");
+}
+
+#[test]
+fn b51_after_the_next_run_on_time_it_is_history() {
+    let fixture = Fixture::healthy();
+    daily(&fixture, "0 9 * * *", "2026-11-30T09:00:00+01:00");
+    for day in [25, 26, 29] {
+        ran(&fixture, &format!("2026-11-{day}T08:00:00Z"), 0);
+    }
+    assert_eq!(fixture.one("HM607").severity, Some(Severity::Info));
+}
+
+#[test]
+fn nothing_is_claimed_before_the_first_row_of_todays_schedule() {
+    let fixture = Fixture::healthy();
+    daily(&fixture, "0 9 * * *", "2026-11-30T09:00:00+01:00");
+    // It ran at 07:00 until the 27th; then somebody moved it.
+    for day in [20, 21, 27] {
+        ran(&fixture, &format!("2026-11-{day}T06:00:00Z"), 0);
+    }
+    for day in [28, 29] {
+        ran(&fixture, &format!("2026-11-{day}T08:00:00Z"), 0);
+    }
+    assert_eq!(codes(&fixture.all_findings()), [""; 0]);
+}
+
+#[test]
+fn b64_a_daily_job_across_both_changes_of_the_clock_misses_nothing() {
+    for (now, first) in [
+        ("2026-10-28T00:00:00Z", "2026-10-22"),
+        ("2026-04-01T00:00:00Z", "2026-03-26"),
+    ] {
+        let mut fixture = Fixture::healthy();
+        fixture.now = now.parse().unwrap();
+        let first: jiff::civil::Date = first.parse().unwrap();
+        daily(&fixture, "30 2 * * *", "2027-01-01T02:30:00+01:00");
+        for day in 0..6 {
+            let date = first.checked_add(jiff::Span::new().days(day)).unwrap();
+            let wall = date.at(2, 30, 0, 0);
+            let instant = Fixture::zone()
+                .to_ambiguous_zoned_datetime(wall)
+                .compatible()
+                .unwrap();
+            ran(&fixture, &instant.timestamp().to_string(), 0);
+        }
+        assert!(fixture.findings("HM607").is_empty(), "{now}");
+    }
+}
+
+#[test]
+fn an_hourly_job_owes_both_passes_of_the_repeated_hour() {
+    let mut fixture = Fixture::healthy();
+    fixture.now = "2026-10-25T06:30:00Z".parse().unwrap();
+    daily(&fixture, "0 * * * *", "2026-10-25T08:00:00+01:00");
+    for hour in [22, 23] {
+        ran(&fixture, &format!("2026-10-24T{hour}:00:00Z"), 0);
+    }
+    // 02:00 comes twice, at 00:00 and 01:00 UTC; the second pass has no row.
+    for hour in [0, 2, 3, 4, 5, 6] {
+        ran(&fixture, &format!("2026-10-25T0{hour}:00:00Z"), 0);
+    }
+    let found = &fixture.findings("HM607")[0];
+    assert!(
+        found.summary.contains("1 occurrence without a record"),
+        "{}",
+        found.summary
+    );
+    assert_eq!(
+        found.evidence[0].observed,
+        "2026-10-25 02:00 Europe/Berlin: no row"
+    );
+}
+
+#[test]
+fn intervals_owe_a_slot_only_after_two_whole_intervals_of_silence() {
+    let fixture = Fixture::healthy();
+    std::fs::remove_file(fixture.path("cron/executions.db")).unwrap();
+    for minutes in [600, 568, 530, 280, 20] {
+        fixture.run("00000000000a", minutes, "completed");
+    }
+    fixture.jobs(&[fixture.job("00000000000a")]);
+    let found = fixture.one("HM607");
+    // Two pauses of about four hours each, in half-hour steps.
+    assert!(
+        found.summary.contains("14 occurrences"),
+        "{}",
+        found.summary
+    );
+}
+
+#[test]
+fn a_slot_that_is_booked_on_an_older_run_counts_as_missing() {
+    let fixture = Fixture::healthy();
+    daily(&fixture, "0 9 * * *", "2026-11-30T09:00:00+01:00");
+    for day in [25, 26, 27, 28] {
+        ran(&fixture, &format!("2026-11-{day}T08:00:00Z"), 0);
+    }
+    fixture.sql(
+        "cron/executions.db",
+        "UPDATE executions SET scheduled_instant = '2026-11-29T08:00:00Z'
+         WHERE scheduled_instant LIKE '2026-11-28%'",
+    );
+    let found = &fixture.findings("HM607")[0];
+    assert!(found.summary.contains("2 occurrences"), "{}", found.summary);
+    assert!(found.causes.contains(&"HM608"));
+}

@@ -1,0 +1,295 @@
+//! The ticker: dead, hung, failing, elsewhere, twice.
+
+use super::fixture::{Fixture, GONE, codes};
+use crate::doctor::finding::{Finding, Severity};
+use crate::host::facts::{Fact, GatewayState, OwnerRecord, Program, Role};
+use crate::host::liveness::{Death, Liveness};
+use crate::host::locks::Holder;
+
+fn summary(found: &Finding) -> &str {
+    &found.summary
+}
+
+#[test]
+fn b52_jobs_and_no_scheduler() {
+    let mut fixture = Fixture::healthy();
+    fixture.no_server();
+    std::fs::remove_file(fixture.path("state.db")).unwrap();
+    let found = fixture.one("HM402");
+    assert_eq!(
+        summary(&found),
+        "nothing ticks this home (2 jobs), and nothing ever has"
+    );
+    assert_eq!(
+        found.remedies.last().unwrap().argv[..2],
+        ["hermes", "serve"]
+    );
+    fixture.beat(84_688, GONE);
+    assert!(summary(&fixture.one("HM402")).contains("for 23h 31m now"));
+}
+
+#[test]
+fn b40_a_young_heartbeat_of_a_process_that_has_ended_is_no_life() {
+    let mut fixture = Fixture::healthy();
+    fixture.no_server();
+    fixture.beat(30, GONE);
+    assert!(summary(&fixture.findings("HM402")[0]).contains("has just ended"));
+}
+
+#[test]
+fn b45_a_fresh_heartbeat_is_life_although_no_process_can_be_seen() {
+    let mut fixture = Fixture::healthy();
+    fixture.no_server();
+    fixture.beat(30, std::process::id());
+    assert!(fixture.findings("HM402").is_empty());
+}
+
+#[test]
+fn a_plain_serve_of_the_other_program_ticks_nothing() {
+    let mut fixture = Fixture::healthy();
+    let process = fixture.facts.dispatcher.process.as_mut().unwrap();
+    process.program = Some(Program::HermesAgent);
+    process.desktop = Fact::Known(false);
+    fixture.beat(900, GONE);
+    assert!(summary(&fixture.findings("HM402")[0]).contains("runs no ticker"));
+}
+
+#[test]
+fn b36_b37_a_stale_heartbeat_with_the_lock_free_is_a_dead_ticker() {
+    let fixture = Fixture::healthy();
+    fixture.beat(900, std::process::id());
+    let found = fixture.one("HM403");
+    assert!(summary(&found).contains("dead for 15m"));
+    assert_eq!(
+        found.remedies[0].argv,
+        ["systemctl", "restart", "hermes.service"]
+    );
+}
+
+#[test]
+fn b36_a_stale_heartbeat_with_the_lock_held_is_a_tick_that_runs_or_hangs() {
+    let fixture = Fixture::healthy();
+    let judged = |age: i64| {
+        fixture.beat(age, std::process::id());
+        let mut evidence = fixture.evidence();
+        evidence.homes[0].tick_lock = Holder::Held {
+            pid: 812,
+            confirmed: true,
+        };
+        let check = crate::doctor::check::all().find(|check| check.id == "scheduler-ticker");
+        (check.unwrap().run)(&evidence).findings.remove(0)
+    };
+    let runs = judged(300);
+    assert_eq!(
+        (runs.code, runs.severity),
+        ("HM404", Some(Severity::Warning))
+    );
+    let hangs = judged(900);
+    assert_eq!(
+        (hangs.code, hangs.severity),
+        ("HM404", Some(Severity::Error))
+    );
+    assert_eq!(
+        summary(&hangs),
+        "a tick hangs for 15m; pid 812 holds the tick lock"
+    );
+}
+
+#[test]
+fn b33_b40_starting_is_told_apart_from_never_ticked() {
+    let mut fixture = Fixture::healthy();
+    std::fs::remove_file(fixture.path("cron/ticker_heartbeat")).unwrap();
+    assert!(summary(&fixture.one("HM405")).contains("has never ticked here"));
+    let started = fixture.epoch(-60);
+    let process = fixture.facts.dispatcher.process.as_mut().unwrap();
+    process.started_at = Fact::Known(started);
+    assert!(fixture.findings("HM405").is_empty());
+}
+
+#[test]
+fn b40_ticking_without_success_and_failing_since() {
+    let fixture = Fixture::healthy();
+    std::fs::remove_file(fixture.path("cron/ticker_last_success")).unwrap();
+    assert_eq!(fixture.one("HM406").severity, Some(Severity::Warning));
+    fixture.write(
+        "cron/ticker_last_success",
+        &fixture.epoch(-3600).to_string(),
+    );
+    let error = format!("{}\nPermissionError: jobs.json\n", fixture.epoch(-20));
+    fixture.write("cron/ticker_last_error", &error);
+    let found = fixture.one("HM406");
+    assert_eq!(found.severity, Some(Severity::Error));
+    assert!(summary(&found).contains("failing for 1h"));
+    assert_eq!(found.evidence[1].observed, "PermissionError: jobs.json");
+}
+
+#[test]
+fn b42_b44_a_profile_that_no_ticker_owns() {
+    let mut fixture = Fixture::healthy();
+    let mut records = fixture.facts.homes[0].clone();
+    records.path = fixture.path("profiles/ops");
+    records.profile = "ops".to_owned();
+    fixture.facts.homes.push(records);
+    let jobs = std::fs::read_to_string(fixture.path("cron/jobs.json")).unwrap();
+    fixture.write("profiles/ops/cron/jobs.json", &jobs);
+    // The serve of the root serves its profiles too; here only its heartbeat is missing.
+    fixture.no_server();
+    fixture.beat(30, std::process::id());
+    let found = fixture.findings("HM407");
+    assert!(summary(&found[0]).contains("no ticker owns the store of profile ops (2 jobs)"));
+    let advice = format!("{:?}", found[0].remedies);
+    assert!(!advice.contains("install"), "{advice}");
+    assert!(fixture.findings("HM402").is_empty());
+}
+
+#[test]
+fn b43_the_scheduler_serves_another_home() {
+    let mut fixture = Fixture::healthy();
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir(other.path().join("cron")).unwrap();
+    std::fs::write(
+        other.path().join("cron/jobs.json"),
+        r#"{"jobs":[{"id":"x"}]}"#,
+    )
+    .unwrap();
+    let path = other.path().to_path_buf();
+    fixture.facts.dispatcher.home = Fact::Known(path.clone());
+    fixture.facts.dispatcher.process.as_mut().unwrap().home = Fact::Known(path);
+    let found = &fixture.findings("HM408")[0];
+    let counts: Vec<_> = found
+        .evidence
+        .iter()
+        .map(|seen| seen.observed.as_str())
+        .collect();
+    assert_eq!(counts, ["2 jobs", "1 job"]);
+}
+
+#[test]
+fn b109_two_processes_tick_one_home() {
+    let mut fixture = Fixture::healthy();
+    let mut second = fixture.facts.dispatcher.process.clone().unwrap();
+    second.pid = 900;
+    fixture.facts.others.push(second.clone());
+    assert!(summary(&fixture.findings("HM409")[0]).starts_with("2 processes would tick"));
+    second.role = Role::Gateway;
+    second.program = Some(Program::HermesAgent);
+    fixture.facts.others = vec![second];
+    assert_eq!(fixture.findings("HM409")[0].severity, Some(Severity::Info));
+}
+
+#[test]
+fn b87_starts_in_a_loop() {
+    let mut fixture = Fixture::healthy();
+    let starts = [-3000, -800, -500, -100].map(|at| fixture.epoch(at));
+    fixture.facts.homes[0].gateway_starts = starts.to_vec();
+    assert!(summary(&fixture.findings("HM411")[0]).contains("3 times in the last 15m"));
+    fixture.facts.homes[0].gateway_starts = starts[..3].to_vec();
+    assert!(fixture.findings("HM411").is_empty());
+}
+
+fn owner(pid: u32, liveness: Liveness) -> OwnerRecord {
+    OwnerRecord {
+        pid,
+        start_ticks: Some(1),
+        started_at: None,
+        boot: None,
+        home: None,
+        version: None,
+        pid_namespace: None,
+        liveness,
+    }
+}
+
+#[test]
+fn b105_b106_a_left_over_pid_file() {
+    let mut fixture = Fixture::healthy();
+    let pid = |liveness| Fact::Known(Some(owner(4242, liveness)));
+    fixture.facts.homes[0].gateway_pid = pid(Liveness::Dead(Death::Gone));
+    assert!(summary(&fixture.one("HM412")).contains("pid 4242, which has ended"));
+    fixture.facts.homes[0].gateway_pid = pid(Liveness::Reused);
+    assert_eq!(fixture.findings("HM412").len(), 1);
+    let unsure = Liveness::Unverified(crate::host::liveness::Doubt::StartUnknown);
+    fixture.facts.homes[0].gateway_pid = pid(unsure);
+    assert!(fixture.findings("HM412").is_empty());
+    fixture.facts.homes[0].gateway_pid = pid(Liveness::Reused);
+    fixture.facts.homes[0].gateway_lock_held = Holder::Held {
+        pid: 1,
+        confirmed: true,
+    };
+    assert!(fixture.findings("HM412").is_empty());
+}
+
+#[test]
+fn a_gateway_that_says_nothing_else_is_no_finding() {
+    let mut fixture = Fixture::healthy();
+    let state = GatewayState {
+        owner: owner(812, Liveness::Alive),
+        state: Some("running".to_owned()),
+        exit_reason: None,
+        served_profiles: Vec::new(),
+        updated_at: None,
+    };
+    fixture.facts.homes[0].gateway_state = Fact::Known(Some(state));
+    assert_eq!(codes(&fixture.all_findings()), [""; 0]);
+}
+
+#[test]
+fn b71_stamps_of_the_future_are_a_clock_that_went_backwards() {
+    let fixture = Fixture::healthy();
+    fixture.beat(-7200, std::process::id());
+    let found = fixture.one("HM413");
+    assert!(summary(&found).contains("2h ahead"));
+    assert!(!format!("{found:?}").contains("-2h"));
+}
+
+#[test]
+fn b66_b72_a_zone_that_was_changed_under_the_scheduler() {
+    let mut fixture = Fixture::healthy();
+    fixture.modified("config.yaml", -60);
+    let found = fixture.one("HM414");
+    assert_eq!(found.severity, Some(Severity::Info));
+    fixture.write("config.yaml", "");
+    let changed = fixture.epoch(-60);
+    fixture.facts.machine.clock.localtime_changed_at = Some(changed);
+    let found = fixture.findings("HM414");
+    assert_eq!(found[0].severity, Some(Severity::Warning));
+    assert!(summary(&found[0]).starts_with("/etc/localtime is newer than"));
+    fixture.facts.machine.clock.localtime_changed_at = Some(1.0);
+    assert!(fixture.findings("HM414").is_empty());
+}
+
+#[test]
+fn nothing_is_scheduled_is_a_result_of_its_own() {
+    let mut fixture = Fixture::healthy();
+    fixture.no_server();
+    for name in ["cron", "state.db"] {
+        let path = fixture.path(name);
+        if path.is_dir() {
+            std::fs::remove_dir_all(path).unwrap();
+        } else {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let found = fixture.findings("HM401");
+    assert!(summary(&found[0]).starts_with("nothing is scheduled here: the home has no jobs"));
+    let missing = fixture.path("not-there");
+    fixture.facts.homes[0].path.clone_from(&missing);
+    fixture.facts.home.path = missing;
+    assert!(summary(&fixture.findings("HM401")[0]).ends_with("there is no home"));
+}
+
+#[test]
+fn an_emergency_stop_is_shown_with_its_reason() {
+    let fixture = Fixture::healthy();
+    fixture.write(
+        "ESTOP",
+        r#"{"reason": "rollout", "engaged_at": "2026-11-29T23:00:00+00:00"}"#,
+    );
+    let found = fixture.one("HM415");
+    assert_eq!(
+        summary(&found),
+        "an emergency stop is in force since 2h ago: rollout"
+    );
+    fixture.write("ESTOP", "");
+    assert_eq!(fixture.findings("HM415").len(), 1);
+}

@@ -1,0 +1,261 @@
+//! Loops, heartbeats and sessions.
+
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, GONE, codes, looping};
+use crate::doctor::finding::Severity;
+use crate::host::facts::{Program, Role};
+
+const SESSION: &str = "20261129_120000_aaaaaa";
+const LOOP: &str = "loop:20261129_120000_aaaaaa";
+
+/// The healthy home with this loop, and nobody who drives it.
+fn undriven(change: impl FnOnce(&Fixture, &mut Value)) -> Fixture {
+    let mut fixture = Fixture::healthy();
+    let process = fixture.facts.dispatcher.process.as_mut().unwrap();
+    process.role = Role::Gateway;
+    process.program = Some(Program::HermesAgent);
+    fixture.facts.dispatcher.program = Program::HermesAgent;
+    let mut row = looping(fixture.epoch(200));
+    change(&fixture, &mut row);
+    fixture.timer(LOOP, &row);
+    fixture
+}
+
+fn lease(fixture: &Fixture, leases: &[(u32, &str)]) {
+    let entries: Vec<_> = leases
+        .iter()
+        .map(|(pid, surface)| {
+            json!({"lease_id": "l", "session_id": SESSION, "surface": surface, "pid": pid,
+                "started_at": fixture.epoch(-600), "updated_at": fixture.epoch(-60)})
+        })
+        .collect();
+    let text = json!({"entries": entries}).to_string();
+    fixture.write("runtime/active_sessions.json", &text);
+}
+
+#[test]
+fn b115_a_loop_past_its_time_by_more_than_its_cadence_is_not_driven() {
+    let fixture = undriven(|fixture, row| row["next_due_at"] = fixture.epoch(-4219).into());
+    let found = fixture.findings("HM701");
+    assert_eq!(found[0].severity, Some(Severity::Error));
+    assert!(
+        found[0]
+            .summary
+            .ends_with("is not driven: overdue by 1h 10m")
+    );
+    assert_eq!(
+        found[0].evidence[1].observed,
+        "no process holds the session"
+    );
+}
+
+#[test]
+fn b115_armed_and_nobody_polls_it_is_told_before_it_is_late() {
+    let fixture = undriven(|_, _| ());
+    let found = fixture.findings("HM701");
+    assert_eq!(found[0].severity, Some(Severity::Warning));
+    assert!(
+        found[0]
+            .summary
+            .contains("nobody drives it (next in 3m 20s)")
+    );
+}
+
+#[test]
+fn who_drives_a_loop_decides() {
+    let fixture = undriven(|_, _| ());
+    lease(&fixture, &[(std::process::id(), "tui")]);
+    assert!(fixture.findings("HM701").is_empty());
+    lease(&fixture, &[(std::process::id(), "desktop")]);
+    assert_eq!(fixture.findings("HM706")[0].severity, None);
+    lease(&fixture, &[(GONE, "tui")]);
+    assert!(
+        fixture.findings("HM701")[0].evidence[1]
+            .observed
+            .contains("has ended")
+    );
+    assert_eq!(fixture.findings("HM711")[0].severity, Some(Severity::Info));
+    // A parent that lives and this very process: two that hold one session.
+    let parent = std::os::unix::process::parent_id();
+    lease(
+        &fixture,
+        &[(std::process::id(), "tui"), (parent, "desktop")],
+    );
+    assert_eq!(fixture.findings("HM707").len(), 1);
+}
+
+#[test]
+fn a_routed_loop_is_the_gateways() {
+    let mut fixture =
+        undriven(|_, row| row["route"] = json!({"platform": "telegram", "chat_id": "1"}));
+    assert!(fixture.findings("HM701").is_empty());
+    fixture.no_server();
+    let found = fixture.findings("HM701");
+    assert_eq!(
+        found[0].evidence[1].observed,
+        "no gateway of this home runs"
+    );
+    assert_eq!(
+        found[0].evidence[1].target,
+        "the messaging gateway of this home"
+    );
+}
+
+#[test]
+fn b116_a_wake_up_that_nobody_answers() {
+    let fixture = undriven(|fixture, row| {
+        row["awaiting_response"] = true.into();
+        row["last_fired_at"] = fixture.epoch(-700).into();
+    });
+    lease(&fixture, &[(std::process::id(), "tui")]);
+    assert_eq!(fixture.findings("HM702").len(), 1);
+    let until = fixture.epoch(60);
+    fixture.sql(
+        "state.db",
+        &format!("INSERT INTO session_turn_leases VALUES ('{SESSION}', 'h', 0, {until})"),
+    );
+    assert!(fixture.findings("HM702").is_empty());
+}
+
+#[test]
+fn a_budget_that_is_nearly_used() {
+    let fixture = Fixture::healthy();
+    let mut row = looping(fixture.epoch(200));
+    row["ticks_fired"] = 90.into();
+    fixture.timer(LOOP, &row);
+    assert!(fixture.one("HM703").summary.contains("90 of 100"));
+    row["times"] = 95.into();
+    fixture.timer(LOOP, &row);
+    assert_eq!(codes(&fixture.all_findings()), [""; 0]);
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_not_an_absent_one() {
+    let fixture = Fixture::healthy();
+    fixture.sql(
+        "state.db",
+        "UPDATE state_meta SET value = '{' WHERE key LIKE 'loop:%'",
+    );
+    assert_eq!(fixture.one("HM704").subject.kind, "loop");
+    fixture.sql(
+        "state.db",
+        "UPDATE state_meta SET key = 'heartbeat:x', value = '[]' WHERE key LIKE 'loop:%'",
+    );
+    assert_eq!(fixture.one("HM704").subject.kind, "heartbeat");
+}
+
+#[test]
+fn a_session_that_was_ended_or_reaped_under_its_timer() {
+    let fixture = Fixture::healthy();
+    fixture.sql(
+        "state.db",
+        "UPDATE sessions SET ended_at = 1795999000, end_reason = 'ws_orphan_reap'",
+    );
+    assert!(
+        fixture
+            .one("HM705")
+            .summary
+            .contains("has ended (ws_orphan_reap)")
+    );
+    fixture.sql("state.db", "DELETE FROM sessions");
+    assert!(
+        fixture
+            .one("HM705")
+            .summary
+            .contains("is not there any more")
+    );
+}
+
+#[test]
+fn heartbeats_are_judged_like_loops() {
+    let fixture = undriven(|_, row| row["status"] = "paused".into());
+    let key = format!("heartbeat:{SESSION}");
+    let row = |since: i64| {
+        json!({"prompt": "stand up", "interval_seconds": 600, "status": "active",
+            "created_at": fixture.epoch(-90_000), "last_fired_at": fixture.epoch(since),
+            "fire_count": 1})
+    };
+    fixture.timer(&key, &row(-4000));
+    let found = fixture.findings("HM701");
+    assert_eq!(
+        (found[0].subject.kind.as_str(), found[0].severity),
+        ("heartbeat", Some(Severity::Error))
+    );
+    // The routing index of the gateway answers for it.
+    let entry = json!({"session_id": SESSION, "origin": {"chat": 1}}).to_string();
+    fixture.sql(
+        "state.db",
+        &format!("INSERT INTO gateway_routing VALUES ('', 'k', '{entry}', 1)"),
+    );
+    fixture.timer(&key, &row(-30));
+    assert!(fixture.findings("HM701").is_empty());
+}
+
+#[test]
+fn b134_a_lease_whose_session_has_ended_though_its_process_lives() {
+    let fixture = undriven(|_, row| row["status"] = "paused".into());
+    lease(&fixture, &[(std::process::id(), "tui")]);
+    fixture.sql("state.db", "UPDATE sessions SET ended_at = 1795999000");
+    assert_eq!(
+        fixture.findings("HM711")[0].severity,
+        Some(Severity::Warning)
+    );
+}
+
+#[test]
+fn b133_the_holders_of_all_slots_are_listed() {
+    let fixture = Fixture::healthy();
+    lease(&fixture, &[(std::process::id(), "desktop")]);
+    fixture.write(
+        "config.yaml",
+        "timezone: Europe/Berlin\nmax_concurrent_sessions: 1\n",
+    );
+    fixture.modified("config.yaml", -86_400);
+    let found = &fixture.findings("HM712")[0];
+    assert!(found.summary.starts_with("all 1 session slots are taken"));
+    assert!(found.evidence[0].observed.contains("desktop, pid"));
+    fixture.write(
+        "config.yaml",
+        "timezone: Europe/Berlin\nmax_concurrent_sessions: 2\n",
+    );
+    assert!(fixture.findings("HM712").is_empty());
+}
+
+#[test]
+fn rows_of_backends_that_have_ended() {
+    let fixture = Fixture::healthy();
+    let host = rustix::system::uname();
+    let host = host.nodename().to_string_lossy().into_owned();
+    let insert = |id: &str, pid: u32, host: &str, silent: i64| {
+        let (began, last) = (fixture.epoch(-9000), fixture.epoch(-silent));
+        fixture.sql(
+            "state.db",
+            &format!("INSERT INTO gateway_heartbeats VALUES ('{id}', {pid}, {began}, {last}, 'default', '{host}')"),
+        );
+    };
+    insert("a", std::process::id(), &host, 30);
+    insert("b", 1, "elsewhere", 30);
+    assert_eq!(codes(&fixture.all_findings()), [""; 0]);
+    insert("c", GONE, &host, 30);
+    insert("d", 1, "elsewhere", 3600);
+    assert!(fixture.one("HM710").summary.starts_with("2 rows"));
+}
+
+#[test]
+fn b129_sessions_that_no_process_can_have_any_more() {
+    let mut fixture = Fixture::healthy();
+    fixture.no_server();
+    fixture.sql(
+        "state.db",
+        "UPDATE sessions SET started_at = 1795900000, last_activity_at = NULL",
+    );
+    assert_eq!(fixture.findings("HM713").len(), 1);
+    // B138: the newest activity counts, not the age.
+    let recent = fixture.epoch(-300);
+    fixture.sql(
+        "state.db",
+        &format!("UPDATE sessions SET last_activity_at = {recent}"),
+    );
+    assert!(fixture.findings("HM713").is_empty());
+}
