@@ -6,7 +6,8 @@
 //! answers, never answers, or never starts. Shown, for every state:
 //! - no deadlock: a re-attach is refused for a bounded time only, or a tick or the end comes first;
 //! - no immortal session: every silent future ends;
-//! - kept as long as needed: no session with a live loop is taken while its agent works;
+//! - kept as long as needed: no session with a live loop is taken, unless somebody closes it or its
+//!   interrupted turn does not end;
 //! - no lost schedule: what is removed under a live loop leaves `not driven` and the due time.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -19,6 +20,10 @@ fn check_step(before: &World, after: &World, act: &Act, effects: &[Effect]) -> R
     let ended = before.session.ended.is_none() && after.session.ended.is_some();
     if !ended || !before.live() {
         return Ok(());
+    }
+    let wished = before.session.closing.is_some() || matches!(act, Act::Event(Event::Close(_)));
+    if !wished && !before.session.is_settled(after.now.awake) {
+        return Err(format!("taken under a live loop by {act:?}: {before:?}"));
     }
     let kept = effects
         .iter()
@@ -70,11 +75,6 @@ fn check_future(
         let before = world.clone();
         let effects = world.apply(&act, law);
         check_step(&before, &world, &act, &effects)?;
-        let wanted =
-            before.session.closing.is_some() || before.session.is_settled(before.now.awake);
-        if agent == Agent::Answers && world.session.ended.is_some() && before.live() && !wanted {
-            return Err(format!("taken under a live loop by {act:?}: {before:?}"));
-        }
     }
 }
 
