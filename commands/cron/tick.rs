@@ -1,15 +1,19 @@
-//! `hermes cron tick --dry-run`: what a pass over the jobs would do at an instant.
+//! `hermes cron tick`: one pass over the jobs, or what it would do at an instant.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use hermes::config::{Config, Settings};
+use hermes::cron::dispatcher::{Dispatcher, Fate, Parts};
 use hermes::cron::due::{self, Change, Due, Note, Policy, Scene};
 use hermes::cron::jobs_file::JobsFile;
 use hermes::cron::stamp::Stamp;
+use hermes::cron::ticker::{Pass, Ticker};
 use hermes::cron::witness_store::StoreWitness;
 use hermes::cron::zone::Zone;
-use hermes::error::{Error, Result};
+use hermes::error::{Context, Error, Kind, Result};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use jiff::Timestamp;
@@ -18,12 +22,132 @@ use serde_json::{Value, json};
 use crate::cron::next::instant;
 use crate::exit::Exit;
 
+/// Longest wait for jobs that a pass has started: their own limits end them earlier.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// One real pass.
+fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
+    let home = runtime.one_home()?;
+    let environ = &runtime.environ;
+    let variable = |name: &str| environ.text(name).map(str::to_owned);
+    let config = Config::load(&home, &variable, &[]);
+    let say = |sentence: &str| eprint_line(sentence);
+    let parts = Parts::of(runtime, &home, &config, Box::new(say))?;
+    let reactor = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context(Kind::Internal, "there is no event loop")?;
+    let mut ticker = Ticker::new(Arc::new(Dispatcher::new(parts)));
+    let (pass, fates) = reactor.block_on(async {
+        let pass = ticker.tick().await?;
+        ticker.drain_all(LONGEST).await;
+        Ok::<_, Error>((pass, ticker.take_fates()))
+    })?;
+    tell(runtime, &pass, &fates, as_json)
+}
+
+/// What became of the pass. A job that failed is no failure of the pass.
+fn tell(
+    runtime: &mut Runtime,
+    pass: &Pass,
+    fates: &[(String, Fate)],
+    as_json: bool,
+) -> Result<Exit> {
+    if as_json {
+        let runs: Vec<_> = fates
+            .iter()
+            .map(|(job, fate)| fate_json(job, fate))
+            .collect();
+        let (word, why) = match pass {
+            Pass::Busy => ("busy", None),
+            Pass::Standing(why) => ("standing", Some(why)),
+            Pass::Done(_) => ("done", None),
+        };
+        let document =
+            json!({"schema": "hermes.cron-tick/1", "pass": word, "reason": why, "runs": runs});
+        json::print(&mut runtime.out, &document)?;
+    } else {
+        match pass {
+            Pass::Busy => runtime
+                .out
+                .note("Another scheduler is at it; nothing was done."),
+            Pass::Standing(why) => runtime.out.note(&format!("Jobs are not started: {why}.")),
+            Pass::Done(0) => runtime.out.line("nothing is due")?,
+            Pass::Done(_) => {}
+        }
+        for (job, fate) in fates {
+            runtime
+                .out
+                .line(&format!("{job}  {}", human::printable(&fate_text(fate))))?;
+        }
+    }
+    Ok(match pass {
+        Pass::Standing(_) => Exit::FAILED,
+        Pass::Busy | Pass::Done(_) => Exit::OK,
+    })
+}
+
+fn fate_text(fate: &Fate) -> String {
+    match fate {
+        Fate::Skipped(why) => format!("skipped: {why}"),
+        Fate::Refused(why) => format!("refused: {why}"),
+        Fate::NotLaunched { error, .. } => format!("not launched: {error}"),
+        Fate::Ended {
+            execution_id,
+            ok: true,
+            ..
+        } => format!("ok ({execution_id})"),
+        Fate::Ended {
+            execution_id,
+            error,
+            ..
+        } => {
+            format!(
+                "failed ({execution_id}): {}",
+                error.as_deref().unwrap_or("no reason")
+            )
+        }
+    }
+}
+
+fn fate_json(job: &str, fate: &Fate) -> Value {
+    let (outcome, execution, reason) = match fate {
+        Fate::Skipped(why) => ("skipped", None, Some(why)),
+        Fate::Refused(why) => ("refused", None, Some(why)),
+        Fate::NotLaunched {
+            execution_id,
+            error,
+        } => ("not_launched", execution_id.as_ref(), Some(error)),
+        Fate::Ended {
+            execution_id,
+            ok,
+            error,
+        } => (
+            if *ok { "ok" } else { "failed" },
+            Some(execution_id),
+            error.as_ref(),
+        ),
+    };
+    json!({"job_id": job, "outcome": outcome, "execution_id": execution, "reason": reason})
+}
+
+/// A sentence for the operator, on stderr: one that cannot be told is lost, and the run goes on.
+fn eprint_line(sentence: &str) {
+    use std::io::Write as _;
+    let _nobody_to_tell = writeln!(std::io::stderr(), "{sentence}");
+}
+
 /// A one-shot's lease holds at least this long, as in Hermes Agent.
 const RUN_CLAIM_SECONDS: u64 = 1_800;
 
-/// Show which jobs are due, and what a pass over them would change
+/// Run what is due once, and wait for it
+///
+/// One pass, as the scheduler of 'hermes serve' makes one each minute: for hosts where something else
+/// keeps the time. It honours the lock, so it does nothing while another scheduler is at it. With
+/// --dry-run it only shows which jobs are due and what the pass would change.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
+  hermes cron tick
   hermes cron tick --dry-run
   hermes cron tick --dry-run --at 2026-06-17T09:00:30
   hermes cron tick --dry-run --json")]
@@ -43,10 +167,7 @@ impl Tick {
     /// Scans the jobs and shows the outcome.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         if !self.dry_run {
-            return Err(
-                Error::usage("only the scheduler of 'hermes serve' runs due jobs")
-                    .with_hint("'hermes cron tick --dry-run' shows what is due"),
-            );
+            return pass(runtime, self.json);
         }
         let home = runtime.one_home()?;
         let environ = &runtime.environ;

@@ -27,6 +27,9 @@ pub const PARALLEL: usize = 8;
 /// The longest pause after descriptors ran out.
 const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(900);
 
+/// Ends of runs that are kept for whoever asks.
+const FATES: usize = 1000;
+
 /// What a pass did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {
@@ -51,6 +54,7 @@ pub struct Ticker {
     failures: u32,
     started: u64,
     standing: Option<String>,
+    fates: Vec<(String, Fate)>,
     ask: watch::Sender<bool>,
 }
 
@@ -95,6 +99,7 @@ impl Ticker {
             failures: 0,
             started: 0,
             standing: None,
+            fates: Vec::new(),
             ask: watch::channel(false).0,
         }
     }
@@ -109,6 +114,11 @@ impl Ticker {
     #[must_use]
     pub fn standing(&self) -> Option<&str> {
         self.standing.as_deref()
+    }
+
+    /// What became of the jobs whose runs have ended since this was last asked; the last thousand.
+    pub fn take_fates(&mut self) -> Vec<(String, Fate)> {
+        std::mem::take(&mut self.fates)
     }
 
     /// One pass, with its markers, whatever became of it.
@@ -287,6 +297,9 @@ impl Ticker {
 
     fn note(&mut self, job_id: &str, fate: &Fate) {
         self.running.remove(job_id);
+        if !job_id.is_empty() && self.fates.len() < FATES {
+            self.fates.push((job_id.to_owned(), fate.clone()));
+        }
         match fate {
             Fate::Ended { execution_id, .. } => {
                 self.waited_for.remove(execution_id);
@@ -310,6 +323,18 @@ impl Ticker {
             Some(Err(error)) => (self.dispatcher.parts.say)(&format!("A run broke off: {error}.")),
             None => std::future::pending().await,
         }
+    }
+
+    /// Waits for all that was submitted, whether it has begun or not, at most this long.
+    pub async fn drain_all(&mut self, most: Duration) {
+        let wait = async {
+            while let Some(ended) = self.tasks.join_next().await {
+                if let Ok((id, fate)) = ended {
+                    self.note(&id, &fate);
+                }
+            }
+        };
+        let _whoever_is_left_has_a_row = tokio::time::timeout(most, wait).await;
     }
 
     /// Starts nothing more, and waits for what goes on, at most this long. Returns how many runs go on

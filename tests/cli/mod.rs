@@ -2,6 +2,7 @@
 
 mod config;
 mod cron_next;
+mod cron_run;
 mod cron_tick;
 mod doctor;
 mod doctor_hosts;
