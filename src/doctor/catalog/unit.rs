@@ -116,13 +116,14 @@ same one.",
         code: "HM317",
         slug: "programs-missing",
         severity: Severity::Warning,
-        title: "Programs that jobs name are not on the dispatcher's PATH",
+        title: "Programs that the dispatcher calls are not on its PATH",
         explanation: "\
-Jobs are started with the PATH of the service, not with that of your shell. Programs that the jobs call \
-by bare name are not in any of its directories: those jobs end with 'command not found' and status 127. \
-A unit without Environment=PATH= gets a short list from systemd; generated units may list even less.
+What the dispatcher calls by bare name is looked for in the PATH of the service, not in that of your \
+shell, and these programs are in none of its directories. Hermes Agent places its workers with \
+systemd-run: without it, jobs run degraded or not at all. A unit without Environment=PATH= gets a short \
+list from systemd; generated units may list even less.
 
-Give the unit the PATH that it needs, or name programs in jobs by their full path.",
+Give the unit the PATH that it needs. Jobs inherit it, so programs that they call are found too.",
         cleared_by: ClearedBy::Remedy,
     },
     Entry {

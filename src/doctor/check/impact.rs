@@ -3,7 +3,7 @@
 use crate::bus::{Failure, FailureKind};
 use crate::dispatch::facts::{Launcher, SystemManager, UserManager};
 use crate::dispatch::{Mode, Outlook};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Read};
 use crate::doctor::finding::{Finding, Severity};
 
 /// How much a fault on the way to the manager matters: jobs that are refused are an error, jobs that
@@ -43,6 +43,16 @@ pub(super) fn has_systemd(evidence: &Evidence) -> bool {
     evidence.decision_jobs.facts.system_manager != SystemManager::Impossible
 }
 
+/// Whether jobs are known to be scheduled, or may be: a home that cannot be read may hold some.
+pub(super) fn has_jobs(evidence: &Evidence) -> bool {
+    evidence.homes.is_empty()
+        || evidence.homes.iter().any(|home| match &home.jobs {
+            Read::Absent => false,
+            Read::Unreadable(_) => true,
+            Read::Got(store) => store.armed().next().is_some(),
+        })
+}
+
 /// Whether the outlook is worse than what is now.
 pub(super) fn worsens(evidence: &Evidence, later: Outlook) -> bool {
     later != Outlook::Mode(evidence.decision_jobs.mode) && later != Outlook::Unknown
@@ -57,10 +67,10 @@ pub(super) fn because_of_the_manager(mut finding: Finding) -> Finding {
 }
 
 /// Findings that can keep workers from being placed, those nearest to the root first.
-pub(super) const WAYS_TO_FAIL: [&str; 21] = [
-    "HM308", "HM307", "HM101", "HM102", "HM221", "HM222", "HM202", "HM242", "HM244", "HM241",
-    "HM201", "HM203", "HM204", "HM205", "HM206", "HM207", "HM104", "HM103", "HM208", "HM209",
-    "HM245",
+pub(super) const WAYS_TO_FAIL: [&str; 22] = [
+    "HM308", "HM307", "HM317", "HM101", "HM102", "HM221", "HM222", "HM202", "HM242", "HM244",
+    "HM241", "HM201", "HM203", "HM204", "HM205", "HM206", "HM207", "HM104", "HM103", "HM208",
+    "HM209", "HM245",
 ];
 
 /// A refusal in words, with its own text where it has one.

@@ -92,6 +92,10 @@ fn rejected(evidence: &Evidence, candidate: &Candidate, failure: &Failure) -> Op
         let target = format!("XDG_RUNTIME_DIR of {source}");
         finding = finding.seen(Observation::new("environ", target, path));
     }
+    if facts.machine.namespaces.initial_user.known() == Some(&false) {
+        let note = "in a user namespace: ids are those that it maps, not those of the machine";
+        finding = finding.seen(Observation::new("namespace", "user", note));
+    }
     if let Some(instead) = instead {
         finding = finding.seen(Observation::new("stat", instead, "used instead"));
     }

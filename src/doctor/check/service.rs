@@ -1,6 +1,6 @@
 //! The process that dispatches: what a restart does to its jobs, who supervises it, whose it is. Pure.
 
-use super::impact::{has_systemd, needs_user_manager, severity, worsens};
+use super::impact::{has_jobs, has_systemd, needs_user_manager, severity, worsens};
 use super::session_bus::symptom;
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::facts::{Launcher, Sandbox, Seat};
@@ -234,11 +234,17 @@ fn desktop(evidence: &Evidence) -> Finding {
         .process
         .as_ref()
         .and_then(|process| process.parent.known().cloned());
+    let level = if has_jobs(evidence) {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
     Finding::new(
         "HM306",
         Subject::new("process", pid.unwrap_or_default().to_string()),
         "jobs are run by the backend of a desktop application, and stop when that is closed",
     )
+    .severity(level)
     .seen(Observation::new("environ", "HERMES_DESKTOP", "1"))
     .seen(Observation::new(
         "process",

@@ -1,5 +1,6 @@
 //! The units that run, or would run, a dispatcher: whether systemd can load, start and keep them. Pure.
 
+use super::impact::{has_systemd, needs_user_manager, severity};
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::facts::Tri;
 use crate::doctor::evidence::Evidence;
@@ -20,7 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "service-programs",
         group: Group::Service,
-        title: "whether the programs that jobs name are on its PATH",
+        title: "whether the programs that it calls are on its PATH",
         codes: &["HM317"],
         run: programs,
     },
@@ -278,9 +279,15 @@ fn restarting(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
 /// B31, B32: the unit's `PATH` is not the shell's.
 fn programs(evidence: &Evidence) -> Outcome {
     let facts = &evidence.facts;
-    let lookups = &facts.dispatcher.programs;
+    let placing = needs_user_manager(evidence) && has_systemd(evidence);
+    let lookups: Vec<_> = facts
+        .dispatcher
+        .programs
+        .iter()
+        .filter(|program| placing || program.name != "systemd-run")
+        .collect();
     if lookups.is_empty() {
-        return Outcome::not_applicable("no job names a program by its bare name");
+        return Outcome::not_applicable("it calls no program by its bare name");
     }
     let mut outcome = Outcome::passed("all are found");
     let mut missing = Vec::new();
@@ -309,7 +316,15 @@ fn programs(evidence: &Evidence) -> Outcome {
     names.dedup();
     let summary = format!("not on the dispatcher's PATH: {}", names.join(", "));
     let shown = path.clone().unwrap_or_else(|| "not set".to_owned());
+    // Without systemd-run, Hermes Agent places no worker.
+    let places = names.contains(&"systemd-run");
+    let level = match severity(evidence) {
+        Severity::Info => Severity::Warning,
+        _ if !places => Severity::Warning,
+        level => level,
+    };
     let mut finding = Finding::new("HM317", super::service::subject(evidence), summary)
+        .severity(level)
         .seen(Observation::new("environ", "PATH", shown));
     for program in &missing {
         finding = finding.seen(Observation::new(

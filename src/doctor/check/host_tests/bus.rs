@@ -264,7 +264,10 @@ fn b07_b13_linger_off_is_one_cause_with_its_symptoms_under_it() {
 fn b09_b20_both_ids_are_named_and_the_value_is_not_used() {
     let mut facts = Facts::example();
     roots_directory(&mut facts);
+    facts.machine.namespaces.initial_user = Fact::Known(false);
     let finding = found(facts, "HM241").unwrap();
+    let namespace = finding.evidence.iter().any(|seen| seen.kind == "namespace");
+    assert!(namespace);
     assert_eq!(
         finding.summary,
         "/run/user/0 belongs to uid 0; the dispatcher runs as uid 1001"

@@ -363,3 +363,31 @@ fn b01_the_property_and_the_version_are_named_and_linger_is_not() {
     assert_eq!(finding.causes, Vec::<&str>::new());
     assert!(found.iter().all(|finding| finding.code != "HM221"));
 }
+
+#[test]
+fn b18_a_missing_systemd_run_is_the_cause_of_degraded_jobs() {
+    let mut facts = Facts::example();
+    facts.hermes_agent("0.22.2");
+    facts.dispatcher.programs.push(ProgramLookup {
+        name: "systemd-run".to_owned(),
+        wanted_by: "hermes-gateway.service".to_owned(),
+        found: Fact::Known(None),
+    });
+    let found = findings(&evidence(facts));
+    let codes: Vec<_> = found.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, ["HM301", "HM303", "HM317"]);
+    assert!(found[0].causes.contains(&"HM317"));
+}
+
+#[test]
+fn nobody_misses_systemd_run_where_there_is_no_systemd() {
+    let mut facts = Facts::example();
+    facts.hermes_agent("0.22.2");
+    facts.without_systemd(crate::host::facts::Container::Docker);
+    facts.dispatcher.programs.push(ProgramLookup {
+        name: "systemd-run".to_owned(),
+        wanted_by: "hermes-agent".to_owned(),
+        found: Fact::Known(None),
+    });
+    assert_eq!(found(facts, "HM317"), None);
+}
