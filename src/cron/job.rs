@@ -327,7 +327,7 @@ impl<'a> Job<'a> {
         let times = self
             .repeat
             .get("times")
-            .and_then(whole)
+            .and_then(Value::as_i64)
             .filter(|times| *times > 0);
         let completed = self.repeat.get("completed").and_then(whole).unwrap_or(0);
         Repeat {
@@ -356,12 +356,12 @@ impl<'a> Job<'a> {
         claim(&self.run_claim)
     }
 
-    /// The slot taken and not claimed.
+    /// The slot taken and not claimed; `None` where its instant cannot be read.
     #[must_use]
     pub fn pending_slot(&self) -> Option<Slot<'_>> {
         let text = |key| self.pending_slot.get(key).and_then(Value::as_str);
         Some(Slot {
-            scheduled_at: text("scheduled_at").filter(|slot| !slot.is_empty())?,
+            scheduled_at: text("scheduled_at").filter(|slot| Stamp::parse(slot).is_some())?,
             at: text("at").unwrap_or_default(),
             by: text("by").unwrap_or_default(),
         })

@@ -57,4 +57,10 @@ pub mod worker;
 pub mod zone;
 
 #[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod seasons;
+#[cfg(test)]
 mod vectors;

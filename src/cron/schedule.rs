@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::expr::{self, CronExpr};
+use super::job::whole;
 use super::next;
 use super::refusal::{self, Category, ScheduleError};
 use super::stamp::Stamp;
@@ -82,11 +83,7 @@ impl Schedule {
             Some("interval") => {
                 let minutes = stored.get("minutes").filter(|minutes| !minutes.is_null());
                 let minutes = minutes.ok_or(StoredError::Missing("minutes"))?;
-                let truth = minutes.as_bool().map(i64::from);
-                let minutes = minutes
-                    .as_i64()
-                    .or(truth)
-                    .ok_or(StoredError::Field("minutes"))?;
+                let minutes = whole_minutes(minutes).ok_or(StoredError::Field("minutes"))?;
                 Ok(Schedule::Interval { minutes })
             }
             Some("cron") => {
@@ -191,6 +188,14 @@ impl Schedule {
             None => Err(refusal::unread(text, Category::Unrecognised)),
         }
     }
+}
+
+/// A whole number of minutes, also where it stands as text or with a zero behind the point.
+fn whole_minutes(stored: &Value) -> Option<i64> {
+    let fraction = stored
+        .as_f64()
+        .is_some_and(|minutes| minutes.fract() != 0.0);
+    whole(stored).filter(|_| !fraction)
 }
 
 /// What follows a prefix in any case, stripped.

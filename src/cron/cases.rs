@@ -1,0 +1,229 @@
+//! Tests: the field cases about missed runs, one-shots and catch-up, as scans.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::due::{Due, NoWitness, Note, OrderKind, Policy, Reason, Scene, Witness, due};
+use super::lateness::Lateness;
+use super::next::{self, Zones};
+use super::schedule::Schedule;
+use super::seasons::{at, cron, zone};
+
+fn job(change: Value) -> Map<String, Value> {
+    let mut job = json!({
+        "id": "job000000001", "enabled": true, "state": "scheduled",
+        "repeat": {"times": null, "completed": 0}, "next_run_at": null, "last_run_at": null,
+        "schedule": {"kind": "interval", "minutes": 30},
+    });
+    let (Some(job), Value::Object(change)) = (job.as_object_mut(), change) else {
+        panic!("two objects")
+    };
+    job.extend(change);
+    job.clone()
+}
+
+fn scan(job: &Map<String, Value>, now: &str, policy: Policy, witness: &dyn Witness) -> Due {
+    let zones = Zones::of(zone("Europe/Berlin"));
+    let scene = Scene {
+        now: at(now),
+        zones: &zones,
+        policy,
+        machine: "here:1",
+        running: &HashSet::new(),
+        witness,
+    };
+    due([(0, job)], &scene, &mut || "new".to_owned())
+}
+
+fn scanned(change: Value, now: &str) -> Due {
+    scan(&job(change), now, Policy::default(), &NoWitness)
+}
+
+#[test]
+fn b68_a_late_run_is_yesterdays_and_leaves_todays_slot_alone() {
+    let evening = json!({
+        "schedule": {"kind": "cron", "expr": "30 19 * * *"},
+        "next_run_at": "2026-06-16T19:30:00+02:00",
+    });
+    let found = scanned(evening.clone(), "2026-06-17T10:57:00+02:00");
+    let [order] = found.orders.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        order.scheduled_instant().as_deref(),
+        Some("2026-06-16T17:30:00+00:00")
+    );
+    assert_eq!(order.kind, OrderKind::Scheduled(Lateness::CatchUp));
+    assert_eq!(
+        found.changes[0].set["next_run_at"],
+        "2026-06-17T19:30:00+02:00"
+    );
+    let never = Policy {
+        catch_up_missed: false,
+        ..Policy::default()
+    };
+    let found = scan(
+        &job(evening),
+        "2026-06-17T10:57:00+02:00",
+        never,
+        &NoWitness,
+    );
+    assert!(found.orders.is_empty());
+    assert_eq!(found.changes[0].reasons, [Reason::Skipped]);
+}
+
+#[test]
+fn b74_a_missed_one_shot_is_seen() {
+    let once = json!({
+        "schedule": {"kind": "once", "run_at": "2026-06-17T09:00:00+02:00"},
+        "repeat": {"times": 1, "completed": 0},
+    });
+    let found = scanned(once, "2026-06-17T14:00:00+02:00");
+    assert!(found.orders.is_empty());
+    assert_eq!(
+        found.notes,
+        [Note::MissedOnce {
+            job_id: "job000000001".to_owned()
+        }]
+    );
+}
+
+#[test]
+fn b75_a_late_one_shot_does_not_run_whether_its_slot_is_stored_or_not() {
+    for next in [json!("2026-06-17T09:00:00+02:00"), Value::Null] {
+        let once = json!({
+            "schedule": {"kind": "once", "run_at": "2026-06-17T09:00:00+02:00"},
+            "repeat": {"times": 1, "completed": 0}, "next_run_at": next,
+        });
+        let found = scanned(once, "2026-06-17T14:00:00+02:00");
+        assert!(found.orders.is_empty());
+        let gone = found
+            .changes
+            .iter()
+            .any(|change| change.reasons == [Reason::OnceMissed]);
+        let noted = !found.notes.is_empty();
+        assert!(
+            gone != noted,
+            "stated once, in the record or in the report: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn b84_a_slot_of_the_past_fires_once_and_the_next_lies_ahead() {
+    let now = "2026-06-17T12:00:00+02:00";
+    for schedule in [
+        json!({"kind": "interval", "minutes": 5}),
+        json!({"kind": "cron", "expr": "*/5 * * * *"}),
+    ] {
+        let mut job =
+            job(json!({"schedule": schedule, "next_run_at": "2026-06-17T11:00:00+02:00"}));
+        let found = scan(&job, now, Policy::default(), &NoWitness);
+        assert_eq!(found.orders.len(), 1);
+        job.extend(found.changes[0].set.clone());
+        assert!(at(job["next_run_at"].as_str().expect("text")) > at(now));
+        // The run claims its slot, and the next pass finds nothing.
+        job.shift_remove("pending_slot");
+        assert_eq!(
+            scan(&job, now, Policy::default(), &NoWitness),
+            Due::default()
+        );
+    }
+}
+
+/// Knows one finished slot.
+struct Finished(&'static str, &'static str);
+
+impl Witness for Finished {
+    fn completed(&self, _: &str, slot: Timestamp) -> Option<Timestamp> {
+        (slot == at(self.0)).then(|| at(self.1))
+    }
+
+    fn is_dead(&self, _: &str) -> bool {
+        false
+    }
+}
+
+#[test]
+fn b85_a_slot_that_has_run_is_not_run_again() {
+    let job = job(json!({
+        "schedule": {"kind": "cron", "expr": "0 22 * * *"},
+        "next_run_at": "2026-06-16T22:00:00+02:00",
+    }));
+    let ran = Finished("2026-06-16T22:00:00+02:00", "2026-06-16T22:03:00+02:00");
+    let found = scan(&job, "2026-06-16T22:30:00+02:00", Policy::default(), &ran);
+    assert!(found.orders.is_empty());
+    assert_eq!(found.changes[0].reasons, [Reason::AlreadyRun]);
+    assert_eq!(
+        found.changes[0].set["next_run_at"],
+        "2026-06-17T22:00:00+02:00"
+    );
+    // A run that ended long before the slot was of another one.
+    let stale = Finished("2026-06-16T22:00:00+02:00", "2026-06-16T21:58:00+02:00");
+    assert_eq!(
+        scan(&job, "2026-06-16T22:30:00+02:00", Policy::default(), &stale)
+            .orders
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn b86_an_edited_schedule_takes_effect() {
+    let zones = Zones::of(TimeZone::UTC);
+    let later =
+        Schedule::from_json(&json!({"kind": "once", "run_at": "2026-06-18T09:00:00+00:00"}));
+    let now = at("2026-06-17T12:00:00Z");
+    let next = next::next_run(&later.expect("a schedule"), None, now, &zones);
+    assert_eq!(next.as_deref(), Some("2026-06-18T09:00:00+00:00"));
+    // A slot that the edited expression does not have is moved, not fired.
+    let found = scanned(
+        json!({
+            "schedule": {"kind": "cron", "expr": "0 10 * * *"},
+            "next_run_at": "2026-06-17T09:00:00+02:00",
+        }),
+        "2026-06-17T09:00:30+02:00",
+    );
+    assert!(found.orders.is_empty());
+    assert_eq!(found.changes[0].reasons, [Reason::OffSchedule]);
+    assert!(!next::on_lattice(
+        &cron("0 10 * * *"),
+        at("2026-06-17T09:00:00Z"),
+        &TimeZone::UTC
+    ));
+}
+
+#[test]
+fn a_bad_record_stops_no_other() {
+    let zones = Zones::of(TimeZone::UTC);
+    let scene = Scene {
+        now: at("2026-06-17T12:00:00Z"),
+        zones: &zones,
+        policy: Policy::default(),
+        machine: "here:1",
+        running: &HashSet::new(),
+        witness: &NoWitness,
+    };
+    let good = job(json!({"next_run_at": "2026-06-17T11:59:00+00:00"}));
+    let mut jobs = vec![good.clone()];
+    for bad in [
+        json!({"schedule": 5, "next_run_at": {}, "repeat": [], "enabled": [1]}),
+        json!({"id": [], "schedule": {"kind": "cron", "expr": "\u{0}"}, "next_run_at": "x"}),
+        json!({"schedule": {"kind": "interval", "minutes": 1e300}, "next_run_at": "2026-06-17"}),
+        json!({"schedule": {"kind": "once"}, "next_run_at": "9999-12-31T23:59:59-23:59"}),
+        json!({"pending_slot": {"scheduled_at": "x"}, "run_claim": 5, "fire_claim": {"at": 1}}),
+    ] {
+        jobs.push(job(bad));
+    }
+    jobs.push(Map::new());
+    jobs.push(good);
+    let found = due(jobs.iter().enumerate(), &scene, &mut || "new".to_owned());
+    let run: Vec<usize> = found.orders.iter().map(|order| order.index).collect();
+    assert!(
+        run.contains(&0) && run.contains(&(jobs.len() - 1)),
+        "{run:?}"
+    );
+}
