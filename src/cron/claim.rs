@@ -84,8 +84,29 @@ pub fn take(
         "fire_claim".into(),
         json!({ "at": iso(now, zone), "by": claimant.by }),
     );
-    job.remove("pending_slot");
     Ok(())
+}
+
+/// Hands a claim on to the worker that runs the job now, so that whoever looks at it sees the process
+/// that lives or not; the slot is off the schedule for good. Says whether the claim was the one given.
+pub fn hand_on(
+    jobs: &mut [RawJob],
+    id: &str,
+    (from, to): (&str, &str),
+    now: Timestamp,
+    zone: &TimeZone,
+) -> bool {
+    if !renew(jobs, id, from, now, zone) {
+        return false;
+    }
+    if let Some(job) = find(jobs, id) {
+        job.insert(
+            "fire_claim".into(),
+            json!({ "at": iso(now, zone), "by": to }),
+        );
+        job.remove("pending_slot");
+    }
+    true
 }
 
 /// A claim of the future is as stale as one of long ago.
@@ -169,6 +190,13 @@ mod tests {
             ),
             Ok(())
         );
+        assert!(
+            fresh[0].contains_key("pending_slot"),
+            "until a worker has the row, the slot can still be restored"
+        );
+        let pair = ("h:1:aa", "h:7:cc");
+        assert!(hand_on(&mut fresh, "a", pair, now(), &TimeZone::UTC));
+        assert_eq!(fresh[0]["fire_claim"]["by"], "h:7:cc");
         assert!(!fresh[0].contains_key("pending_slot"));
         for stale in [
             "2026-06-17T09:55:00+00:00",

@@ -198,11 +198,13 @@ impl Dispatcher {
             Err(fate) => return Ok(fate),
         };
         fault::point("dispatcher.claimed");
-        let execution_id = Uuid::new_v4().simple().to_string();
-        if let Some(fate) = self.open_row(order, &claimed, &execution_id).await? {
-            self.let_go(&claimed).await;
-            return Ok(fate);
-        }
+        let execution_id = match self.open_row(order, &claimed).await? {
+            Ok(execution_id) => execution_id,
+            Err(fate) => {
+                self.let_go(&claimed).await;
+                return Ok(fate);
+            }
+        };
         fault::point("dispatcher.row");
         match self.launch(&claimed, &execution_id).await {
             Ok(fate) => Ok(fate),
@@ -277,10 +279,16 @@ impl Dispatcher {
         Ok(task)
     }
 
-    /// The new row; a fate where the slot has one already.
-    async fn open_row(&self, order: &Order, claimed: &Hold, id: &str) -> Result<Option<Fate>> {
+    /// The new row, or the one that a dead dispatcher claimed for this slot and no worker adopted; a
+    /// fate where the slot has any other.
+    async fn open_row(
+        &self,
+        order: &Order,
+        claimed: &Hold,
+    ) -> Result<std::result::Result<String, Fate>> {
+        let fresh = Uuid::new_v4().simple().to_string();
         let (job_id, owner, now) = (claimed.job_id.clone(), self.owner.clone(), self.now());
-        let (id, slot, source) = (id.to_owned(), order.slot, order.source);
+        let (id, slot, source) = (fresh.clone(), order.slot, order.source);
         let taken = self
             .with_ledger(move |ledger| {
                 let claim = Claim {
@@ -292,15 +300,20 @@ impl Dispatcher {
                 ledger.claim(&claim, &owner, now)
             })
             .await?;
-        Ok(match taken {
-            Claimed::Ours => None,
-            Claimed::SlotTaken {
-                execution_id,
-                status,
-            } => Some(Fate::Skipped(format!(
-                "its slot has an execution already ({execution_id}, {status})"
-            ))),
-        })
+        let Claimed::SlotTaken {
+            execution_id,
+            status,
+            owner,
+        } = taken
+        else {
+            return Ok(Ok(fresh));
+        };
+        if status == "claimed" && self.inherit(&execution_id, owner).await? {
+            return Ok(Ok(execution_id));
+        }
+        Ok(Err(Fate::Skipped(format!(
+            "its slot has an execution already ({execution_id}, {status})"
+        ))))
     }
 }
 

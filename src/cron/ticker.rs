@@ -209,6 +209,9 @@ impl Ticker {
                 "Execution {id} was interrupted; its row is closed."
             ));
         }
+        for (job_id, slot) in swept.unadopted {
+            self.run_after_all(&job_id, slot)?;
+        }
         for id in swept.alive {
             if !self.waited_for.insert(id.clone()) {
                 continue;
@@ -226,6 +229,31 @@ impl Ticker {
                     error,
                 };
                 (String::new(), fate)
+            });
+        }
+        Ok(())
+    }
+
+    /// A slot that a dispatcher took, and was gone before a worker had it, is run now. A job that is no
+    /// longer there leaves a row to be closed by the next sweep.
+    fn run_after_all(&mut self, job_id: &str, slot: Timestamp) -> Result<()> {
+        if self.running.contains_key(job_id) {
+            return Ok(());
+        }
+        let jobs = self.dispatcher.jobs().read()?.jobs.jobs;
+        let job = jobs
+            .into_iter()
+            .find(|job| job.get("id").and_then(|id| id.as_str()) == Some(job_id));
+        if let Some(job) = job {
+            (self.dispatcher.parts.say)(&format!(
+                "A slot of job {job_id} was taken and never run; it is run now."
+            ));
+            self.submit(scan_driver::DueJob {
+                job_id: job_id.to_owned(),
+                job,
+                slot: Some(slot),
+                manual: false,
+                stagger: Duration::ZERO,
             });
         }
         Ok(())

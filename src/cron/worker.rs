@@ -43,6 +43,9 @@ use crate::ledger::{Cause, End, ExecutionFacts, Ledger, Owner};
 /// Between two stamps of progress, and two renewals of the claim: as in Hermes Agent.
 const PROGRESS: Duration = Duration::from_secs(60);
 
+/// Longest wait for the store's lock before the run begins.
+const TAKE_OVER: Duration = Duration::from_secs(5);
+
 /// What a worker of cron is asked to do: the `work` of its payload.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Work {
@@ -107,6 +110,7 @@ pub async fn run(orders: Orders, clock: Arc<dyn Clock>) -> Result<Ending> {
     fault::point("worker.adopted");
     worker.acknowledge();
     fault::point("worker.acknowledged");
+    worker.take_over_claim().await;
     worker.work().await
 }
 
@@ -276,6 +280,36 @@ impl Worker {
         let line = serde_json::to_string(&acknowledgement).unwrap_or_default();
         let mut stdout = std::io::stdout().lock();
         let _nobody_may_be_listening = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    }
+
+    /// From now on the claim names this process: whether the job runs is a question about it, and not
+    /// about a dispatcher that may be gone. A claim that cannot be handed on now still ends with us.
+    async fn take_over_claim(&mut self) {
+        let Some(from) = self.work.claim.clone() else {
+            return;
+        };
+        let mut parts = from.rsplitn(3, ':');
+        let (token, host) = (
+            parts.next().unwrap_or_default(),
+            parts.nth(1).unwrap_or_default(),
+        );
+        let to = format!("{host}:{}:{token}", self.owner.pid);
+        let file = self.jobs().with_patience(TAKE_OVER);
+        let (id, now, zone) = (self.work.task.job_id.clone(), self.now(), self.zone.clone());
+        let (old, new) = (from, to.clone());
+        let hand_on = move || {
+            file.update(now, |jobs| {
+                let pair = (old.as_str(), new.as_str());
+                Ok(if claim::hand_on(jobs, &id, pair, now, &zone) {
+                    Change::Write(true)
+                } else {
+                    Change::Nothing(false)
+                })
+            })
+        };
+        if let Ok(Ok(true)) = tokio::task::spawn_blocking(hand_on).await {
+            self.work.claim = Some(to);
+        }
     }
 
     async fn work(&mut self) -> Result<Ending> {

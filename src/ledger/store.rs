@@ -65,6 +65,8 @@ pub enum Claimed {
         execution_id: String,
         /// Where it stands.
         status: String,
+        /// Whose row it is.
+        owner: Owner,
     },
 }
 
@@ -126,19 +128,20 @@ impl Ledger {
         let at = iso(now, &self.zone);
         let transaction =
             db::immediate(&mut self.connection).map_err(|error| failed("claim", error))?;
-        let taken: Option<(String, String)> = transaction
+        let taken: Option<(String, String, Owner)> = transaction
             .query_row(
-                "SELECT id, status FROM executions
+                "SELECT id, status, process_id, pid, process_started_at FROM executions
                  WHERE job_id = ?1 AND scheduled_instant = ?2 ORDER BY claimed_at DESC LIMIT 1",
                 params![claim.job_id, slot],
-                |row| Ok((row.get(0)?, row.get(1)?)),
+                taken_row,
             )
             .optional()
             .map_err(|error| failed("claim", error))?;
-        if let Some((execution_id, status)) = taken {
+        if let Some((execution_id, status, owner)) = taken {
             return Ok(Claimed::SlotTaken {
                 execution_id,
                 status,
+                owner,
             });
         }
         let insert = "INSERT INTO executions
@@ -177,6 +180,50 @@ impl Ledger {
             .commit()
             .map_err(|error| failed("claim", error))?;
         Ok(Claimed::Ours)
+    }
+
+    /// Takes over a row that was claimed, and never adopted, from an owner that is proved dead: once.
+    /// `false`: somebody else has it, or it was taken over before, and then its launch has failed.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn inherit(
+        &mut self,
+        id: &str,
+        dead: &Owner,
+        heir: &Owner,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let at = iso(now, &self.zone);
+        let start = heir.start_ticks.and_then(|ticks| i64::try_from(ticks).ok());
+        let attempt = |connection: &mut Connection| -> rusqlite::Result<bool> {
+            let transaction = db::immediate(connection)?;
+            let first = transaction.execute(
+                "INSERT INTO execution_facts (execution_id, mode, detail, recorded_at)
+                 VALUES (?1, 'unknown', 'inherited from a dispatcher that is gone', ?2)
+                 ON CONFLICT (execution_id) DO NOTHING",
+                params![id, at],
+            )?;
+            let taken = transaction.execute(
+                "UPDATE executions SET process_id = ?2, pid = ?3, process_started_at = ?4,
+                 handoff_pending = 0, handoff_started_at = NULL
+                 WHERE id = ?1 AND status = 'claimed' AND process_id = ?5 AND pid = ?6",
+                params![
+                    id,
+                    heir.process_id,
+                    heir.pid,
+                    start,
+                    dead.process_id,
+                    dead.pid
+                ],
+            )?;
+            if first == 1 && taken == 1 {
+                transaction.commit()?;
+                return Ok(true);
+            }
+            Ok(false)
+        };
+        attempt(&mut self.connection).map_err(|error| failed("inherit a row of", error))
     }
 
     /// Offers a claimed row to a worker, from now on.
@@ -452,6 +499,16 @@ impl Ledger {
     pub fn zone(&self) -> &TimeZone {
         &self.zone
     }
+}
+
+fn taken_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<(String, String, Owner)> {
+    let start: Option<i64> = row.get(4)?;
+    let owner = Owner {
+        process_id: row.get(2)?,
+        pid: row.get(3)?,
+        start_ticks: start.and_then(|ticks| u64::try_from(ticks).ok()),
+    };
+    Ok((row.get(0)?, row.get(1)?, owner))
 }
 
 /// The slot's instant as the store has it: ISO in UTC.

@@ -219,3 +219,122 @@ fn an_emergency_stop_of_the_other_program_is_honoured() {
         .stderr(predicates::str::contains("emergency stop"));
     assert_eq!(stored(&sandbox, 0)["last_run_at"], Value::Null);
 }
+
+/// Kills the dispatcher or the worker at one step of the handover, lets the next scheduler come, and
+/// looks at what is left: no slot runs twice, none is lost without a record, nothing stays open.
+fn killed_at(place: &str) -> (Sandbox, usize) {
+    let sandbox = with_jobs(
+        "#!/bin/sh\necho x >>\"$HERMES_HOME/count\"\n",
+        &[job("a1b2c3d4e5f6", &json!({}))],
+    );
+    let tick_at = |now: &str, fault: Option<&str>| {
+        let mut command = sandbox.hermes();
+        command.env("__HERMES_NOW", now).args(["cron", "tick"]);
+        if let Some(fault) = fault {
+            command.env("__HERMES_FAULT", fault);
+        }
+        command.output().expect("it runs")
+    };
+    tick_at(NOW, Some(place));
+    for later in ["2026-06-17T10:06:00Z", "2026-06-17T10:12:00Z"] {
+        wait_for_workers(&sandbox);
+        tick_at(later, None);
+    }
+    wait_for_workers(&sandbox);
+    let open = rows(
+        &sandbox,
+        "SELECT status FROM executions WHERE status IN ('claimed','running')",
+    );
+    assert!(open.is_empty(), "{place}: a row stayed open");
+    let slots = rows(
+        &sandbox,
+        "SELECT outcome FROM cron_slots WHERE scheduled_at = '2026-06-17T10:00:00+00:00'",
+    );
+    assert_eq!(slots.len(), 1, "{place}: the slot has no record");
+    let count = fs::read_to_string(sandbox.home().join("count")).unwrap_or_default();
+    (sandbox, count.lines().count())
+}
+
+/// Blocks until no worker of this home is left, by the lock that each of their ledgers would take: a
+/// worker is a process whose end can be waited for by its pidfd.
+fn wait_for_workers(sandbox: &Sandbox) {
+    let home = sandbox.home();
+    for entry in fs::read_dir("/proc").expect("/proc").flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else {
+            continue;
+        };
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_worker = words.split(|byte| *byte == 0).any(|word| word == b"worker");
+        let open = fs::read_dir(format!("/proc/{pid}/fd"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let ours = open
+            .filter_map(|fd| fs::read_link(fd.path()).ok())
+            .any(|path| path.starts_with(&home));
+        if is_worker
+            && ours
+            && let Some(pid) = rustix::process::Pid::from_raw(pid)
+            && let Ok(fd) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())
+        {
+            let mut fds = [rustix::event::PollFd::new(
+                &fd,
+                rustix::event::PollFlags::IN,
+            )];
+            let _ended = rustix::event::poll(&mut fds, None);
+        }
+    }
+}
+
+#[test]
+fn b79_killed_before_a_worker_has_the_row_the_slot_runs_once_after_all() {
+    for place in ["dispatcher.claimed", "dispatcher.row", "dispatcher.offered"] {
+        let (sandbox, count) = killed_at(place);
+        assert_eq!(count, 1, "{place}");
+        let status = rows(&sandbox, "SELECT status FROM executions");
+        assert_eq!(status, [["completed"]], "{place}");
+    }
+}
+
+#[test]
+fn b95_killed_after_the_worker_was_started_the_slot_runs_once() {
+    let (_, count) = killed_at("dispatcher.spawned");
+    assert_eq!(count, 1);
+}
+
+#[test]
+fn b26_a_worker_that_dies_before_it_adopts_is_a_failed_launch_with_its_words() {
+    for place in ["worker.placed", "worker.payload"] {
+        let (sandbox, count) = killed_at(place);
+        assert_eq!(count, 0, "{place}");
+        let row = &rows(&sandbox, "SELECT status, error FROM executions")[0];
+        assert_eq!(row[0], "failed", "{place}");
+        assert!(
+            row[1].contains("did not adopt") && row[1].contains("signal 9"),
+            "{row:?}"
+        );
+        assert_eq!(stored(&sandbox, 0)["last_status"], "error");
+    }
+}
+
+#[test]
+fn b82_a_worker_that_dies_after_it_adopted_is_never_run_again() {
+    for place in [
+        "worker.adopted",
+        "worker.acknowledged",
+        "worker.ran",
+        "worker.delivered",
+        "worker.marked",
+    ] {
+        let (sandbox, count) = killed_at(place);
+        let begun = !matches!(place, "worker.adopted" | "worker.acknowledged");
+        assert_eq!(count, usize::from(begun), "{place}");
+        let row = &rows(&sandbox, "SELECT status, error FROM executions")[0];
+        assert_eq!(row[0], "unknown", "{place}");
+        let cause = &rows(&sandbox, "SELECT cause FROM execution_facts")[0][0];
+        assert!(
+            ["signal", "cannot_tell", "gateway_restart"].contains(&cause.as_str()),
+            "{place}: {cause}"
+        );
+    }
+}

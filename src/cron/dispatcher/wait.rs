@@ -20,7 +20,7 @@ use crate::dispatch::placement::{Wish, open_door};
 use crate::error::Result;
 use crate::host::liveness::{BootMark, Identity, Liveness, judge};
 use crate::host::liveness_probe;
-use crate::ledger::{Execution, ExecutionFacts, Owner, rows};
+use crate::ledger::{Execution, ExecutionFacts, Owner, Status, rows};
 
 /// A row that was just offered, or just claimed, is left alone for so long: the handover's time.
 const HANDOVER: Duration = crate::dispatch::handover::DEADLINE;
@@ -34,6 +34,8 @@ pub struct Swept {
     pub closed: Vec<String>,
     /// Executions that go on in a worker whose dispatcher is gone: to be waited for.
     pub alive: Vec<String>,
+    /// Slots that were claimed and never adopted, by a dispatcher that is gone: to be run after all.
+    pub unadopted: Vec<(String, jiff::Timestamp)>,
 }
 
 impl Dispatcher {
@@ -52,6 +54,19 @@ impl Dispatcher {
             }
         }
         Ok(None)
+    }
+
+    /// Takes over a row that was claimed and never adopted, if its owner is proved dead.
+    pub(super) async fn inherit(&self, id: &str, owner: Owner) -> Result<bool> {
+        let Some(row) = self.row(id).await? else {
+            return Ok(false);
+        };
+        if self.is_being_handed_over(&row) || !self.liveness(&row, None).await?.is_over() {
+            return Ok(false);
+        }
+        let (id, heir, now) = (id.to_owned(), self.owner.clone(), self.now());
+        self.with_ledger(move |ledger| ledger.inherit(&id, &owner, &heir, now))
+            .await
     }
 
     /// Whether the owner of a row lives.
@@ -274,6 +289,10 @@ impl Dispatcher {
             if self.is_being_handed_over(&row) {
                 continue;
             }
+            if let Some(slot) = unadopted(&row, facts) {
+                swept.unadopted.push((row.job_id, slot));
+                continue;
+            }
             match self.close(&row.id, None).await {
                 Ok(true) => swept.closed.push(row.id),
                 Ok(false) => {}
@@ -319,4 +338,10 @@ fn wish(facts: &ExecutionFacts) -> Wish {
         uid,
         limits: crate::bus::Limits::default(),
     }
+}
+
+/// The slot of a row that nobody adopted and nobody has inherited yet.
+fn unadopted(row: &Execution, facts: Option<&ExecutionFacts>) -> Option<jiff::Timestamp> {
+    let slot = row.scheduled_instant.as_ref()?.at?;
+    (row.status == Status::Claimed && facts.is_none()).then_some(slot)
 }

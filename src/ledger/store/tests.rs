@@ -40,7 +40,8 @@ fn a_slot_is_claimed_once_across_connections() {
         taken,
         Claimed::SlotTaken {
             execution_id: "a".into(),
-            status: "claimed".into()
+            status: "claimed".into(),
+            owner: owner(1)
         }
     );
     // A run that is no slot's never collides.
@@ -160,4 +161,21 @@ fn ended_rows_are_kept_within_bounds() {
             .unwrap()
             .is_some()
     );
+}
+
+#[test]
+fn a_row_that_nobody_adopted_is_inherited_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(&directory);
+    let (dead, heir, second) = (owner(1), owner(2), owner(3));
+    ledger
+        .claim(&claim("a", Some(now())), &dead, now())
+        .unwrap();
+    assert!(
+        !ledger.inherit("a", &owner(9), &heir, now()).unwrap(),
+        "not that one's row"
+    );
+    assert!(ledger.inherit("a", &dead, &heir, now()).unwrap());
+    assert!(ledger.offer("a", &heir, now()).unwrap());
+    assert!(!ledger.inherit("a", &heir, &second, now()).unwrap(), "once");
 }
