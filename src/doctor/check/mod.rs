@@ -14,6 +14,7 @@ mod loops;
 mod memory;
 mod mend;
 mod policy;
+mod programs;
 mod redact;
 mod restarts;
 mod runtime_dir;
@@ -194,6 +195,7 @@ const CHECKS: &[&[Check]] = &[
     runtime_dir::CHECKS,
     service::CHECKS,
     unit::CHECKS,
+    programs::CHECKS,
     launch_error::CHECKS,
     policy::CHECKS,
     config::CHECKS,
