@@ -35,6 +35,28 @@ impl<'de> Entry<'de> for Job<'de> {
     const KEEPS_REST: bool = false;
 }
 
+/// Something of one's own that is kept of each job, made as it is read: ten thousand views at once
+/// would cost more than their text.
+pub trait Kept: for<'a> From<Job<'a>> {
+    /// Gives it the key that it stands under, unless it has an id of its own.
+    fn name_by(&mut self, key: &str);
+}
+
+/// Reads a job and keeps of it what `T` keeps.
+pub(super) struct Via<T>(pub(super) T);
+
+impl<'de, T: Kept> Entry<'de> for Via<T> {
+    fn from_object<A: MapAccess<'de>>(object: A) -> Result<Option<Self>, A::Error> {
+        Ok(Job::from_map(object)?.map(|job| Self(T::from(job))))
+    }
+
+    fn name_by(&mut self, key: &str) {
+        self.0.name_by(key);
+    }
+
+    const KEEPS_REST: bool = false;
+}
+
 impl<'de> Entry<'de> for Map<String, Value> {
     fn from_object<A: MapAccess<'de>>(object: A) -> Result<Option<Self>, A::Error> {
         Ok(

@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::job::Job;
-use super::jobs_shape::Top;
+pub use super::jobs_shape::Kept;
+use super::jobs_shape::{Top, Via};
 
 /// The text of a store, decoded.
 #[derive(Debug)]
@@ -122,6 +123,18 @@ impl<'b> JobsText<'b> {
         let mut jobs = top.into_jobs(notes)?;
         note_duplicates(&mut jobs.notes, jobs.jobs.iter().map(Job::id));
         Ok(jobs)
+    }
+
+    /// What `T` keeps of each job; ids that come twice are not noted.
+    pub fn kept<T: Kept>(&self) -> Result<Jobs<T>, JobsTextError> {
+        let (top, notes) = self.read::<Top<Via<T>>>()?;
+        let jobs = top.into_jobs(notes)?;
+        Ok(Jobs {
+            jobs: jobs.jobs.into_iter().map(|via| via.0).collect(),
+            updated_at: jobs.updated_at,
+            notes: jobs.notes,
+            rest: jobs.rest,
+        })
     }
 
     /// Raw objects: for writing.

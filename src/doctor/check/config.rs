@@ -1,7 +1,7 @@
 //! The configuration: can it be read, does each name and value mean something, is the zone known, is
 //! there an agent.
 
-use super::homes::{self, each};
+use super::homes::{self, Few, each};
 use super::{Check, Group, Outcome};
 use crate::config::{Problem, ProblemKind};
 use crate::doctor::evidence::home::AgentSeen;
@@ -29,16 +29,11 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn config(evidence: &Evidence) -> Outcome {
     let mut outcome = each(evidence, |home, outcome| {
-        let mut keys = Vec::new();
+        let mut found = Few::default();
         for problem in home.config.problems() {
-            let finding = of_problem(home, problem);
-            if finding.code == "HM901" {
-                outcome.find(finding);
-            } else {
-                keys.push(finding);
-            }
+            found.extend([of_problem(home, problem)]);
         }
-        homes::bounded(outcome, home, keys);
+        found.tell(outcome, home);
     });
     let home = evidence.homes.iter().find(|home| home.exists());
     if let (true, Some(home)) = (outcome.findings.is_empty(), home) {

@@ -1,5 +1,7 @@
 //! What the checks of homes share: which home, which subject, how many findings are too many.
 
+use std::collections::BTreeMap;
+
 use crate::doctor::check::Outcome;
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Observation, Subject};
@@ -36,35 +38,60 @@ pub(super) fn file(home: &HomeEvidence, relative: &str) -> Subject {
     Subject::new("file", home.path(relative))
 }
 
-/// Adds findings one by one up to [`EACH`], and one for the rest: its subject is the home, its
-/// evidence names some of them.
-pub(super) fn bounded(outcome: &mut Outcome, home: &HomeEvidence, mut found: Vec<Finding>) {
-    if found.len() <= EACH + 1 {
-        outcome.findings.append(&mut found);
-        return;
+/// Findings of a home, no more of one code than a person can read: the rest is counted, and told in
+/// one whose subject is the home. What nobody will read is not even made.
+#[derive(Default)]
+pub(super) struct Few {
+    kept: Vec<Finding>,
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Few {
+    /// Adds a finding of this code.
+    pub(super) fn add(&mut self, code: &'static str, make: impl FnOnce() -> Finding) {
+        let count = self.counts.entry(code).or_default();
+        *count += 1;
+        if *count <= 2 * EACH {
+            self.kept.push(make());
+        }
     }
-    let rest = found.split_off(EACH);
-    outcome.findings.append(&mut found);
-    let Some(first) = rest.first() else { return };
-    let mut more = Finding::new(
-        first.code,
-        subject(home),
-        format!("{} more of the same kind", rest.len()),
-    );
-    more.severity = first.severity;
-    more.causes.clone_from(&first.causes);
-    more.evidence = rest
-        .iter()
-        .take(EACH)
-        .map(|finding| {
-            Observation::new(
-                finding.subject.kind.clone(),
-                finding.subject.name.clone(),
-                finding.summary.clone(),
-            )
-        })
-        .collect();
-    outcome.find(more);
+
+    /// Tells them: by code, each in the order in which they came.
+    pub(super) fn tell(self, outcome: &mut Outcome, home: &HomeEvidence) {
+        for (code, count) in self.counts {
+            let of_code = || self.kept.iter().filter(|finding| finding.code == code);
+            if count <= EACH + 1 {
+                outcome.findings.extend(of_code().cloned());
+                continue;
+            }
+            outcome.findings.extend(of_code().take(EACH).cloned());
+            let mut rest = of_code().skip(EACH).peekable();
+            let Some(first) = rest.peek() else { continue };
+            let summary = format!("{} more of the same kind", count - EACH);
+            let mut more = Finding::new(code, subject(home), summary);
+            more.severity = first.severity;
+            more.causes.clone_from(&first.causes);
+            more.evidence = rest
+                .take(EACH)
+                .map(|finding| {
+                    Observation::new(
+                        finding.subject.kind.clone(),
+                        finding.subject.name.clone(),
+                        finding.summary.clone(),
+                    )
+                })
+                .collect();
+            outcome.find(more);
+        }
+    }
+}
+
+impl Extend<Finding> for Few {
+    fn extend<I: IntoIterator<Item = Finding>>(&mut self, findings: I) {
+        for finding in findings {
+            self.add(finding.code, || finding);
+        }
+    }
 }
 
 /// A command of ours about this home.

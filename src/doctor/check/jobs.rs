@@ -8,10 +8,7 @@ pub(super) mod records;
 
 use serde_json::json;
 
-use super::Outcome;
-use super::homes::{self};
 use crate::cron::schedule::Schedule;
-use crate::doctor::evidence::HomeEvidence;
 use crate::doctor::evidence::jobs::{Job, StoredSchedule};
 use crate::doctor::finding::{Finding, Subject};
 
@@ -30,15 +27,6 @@ fn quoted(job: &Job) -> String {
     match job.label() {
         "" => "a job without id and name".to_owned(),
         label => format!("job '{label}'"),
-    }
-}
-
-/// Adds findings, no more of one code in one home than a person can read.
-fn bounded_by_code(outcome: &mut Outcome, home: &HomeEvidence, mut found: Vec<Finding>) {
-    found.sort_by_key(|finding| finding.code);
-    while let Some(code) = found.first().map(|finding| finding.code) {
-        let rest = found.split_off(found.partition_point(|finding| finding.code == code));
-        homes::bounded(outcome, home, std::mem::replace(&mut found, rest));
     }
 }
 

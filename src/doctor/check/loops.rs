@@ -5,7 +5,7 @@ pub(super) mod driver;
 use jiff::Timestamp;
 
 use self::driver::{Driver, driver};
-use super::homes::{self, each};
+use super::homes::{self, Few, each};
 use super::{Check, Group, Outcome};
 use crate::db;
 use crate::doctor::evidence::stores::State;
@@ -55,15 +55,15 @@ fn loops(evidence: &Evidence) -> Outcome {
         let Some(state) = home.databases.state.got() else {
             return;
         };
-        let mut found = Vec::new();
+        let mut found = Few::default();
         for timer in timers(home, state, &mut found) {
             judge(evidence, home, (state, &timer), outcome, &mut found);
         }
-        homes::bounded(outcome, home, found);
+        found.tell(outcome, home);
     });
     for home in &evidence.homes {
         if let Some(state) = home.databases.state.got() {
-            armed += timers(home, state, &mut Vec::new()).len();
+            armed += timers(home, state, &mut Few::default()).len();
         }
     }
     if outcome.findings.is_empty() && outcome.not_applicable.is_none() {
@@ -73,15 +73,15 @@ fn loops(evidence: &Evidence) -> Outcome {
 }
 
 /// The armed timers; rows that cannot be read are findings, as are budgets nearly used.
-fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Vec<Finding>) -> Vec<Timer<'a>> {
+fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Few) -> Vec<Timer<'a>> {
     let mut timers = Vec::new();
     for stored in &state.loops {
         match &stored.row {
-            Err(why) => found.push(unreadable(
+            Err(why) => found.extend(Some(unreadable(
                 home,
                 ("loop", &stored.session_id),
                 &why.to_string(),
-            )),
+            ))),
             Ok(row) if row.status == Status::Active => {
                 found.extend(budget(home, &stored.session_id, row));
                 timers.push(of_loop(&stored.session_id, row));
@@ -92,7 +92,11 @@ fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Vec<Finding>) -
     for stored in &state.heartbeats {
         let session = &stored.session_id;
         match &stored.row {
-            Err(why) => found.push(unreadable(home, ("heartbeat", session), &why.to_string())),
+            Err(why) => found.extend(Some(unreadable(
+                home,
+                ("heartbeat", session),
+                &why.to_string(),
+            ))),
             Ok(row) if row.status == Status::Active => {
                 let anchor = row.last_fired_at.max(row.created_at);
                 let cadence = seconds(row.interval_seconds);
@@ -202,10 +206,10 @@ fn judge(
     home: &HomeEvidence,
     (state, timer): (&State, &Timer<'_>),
     outcome: &mut Outcome,
-    found: &mut Vec<Finding>,
+    found: &mut Few,
 ) {
     if let Some(finding) = ended(home, state, timer) {
-        found.push(finding);
+        found.extend([finding]);
         return;
     }
     let driver = driver(evidence, home, timer);
@@ -217,10 +221,10 @@ fn judge(
         return;
     }
     if let Driver::Several(pids) = &driver {
-        found.push(several(home, timer, pids));
+        found.extend([several(home, timer, pids)]);
     }
     match stuck(evidence, home, (state, timer)) {
-        Some(finding) => found.push(finding),
+        Some(finding) => found.extend([finding]),
         None => found.extend(undriven(evidence, home, timer, &driver)),
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions: who holds the slots, and what dead processes left behind.
 
-use super::homes::{self, each};
+use super::homes::{self, Few, each};
 use super::loops::driver::liveness;
 use super::scheduler::serving;
 use super::{Check, Group, Outcome};
@@ -29,14 +29,14 @@ const IDLE: i64 = 21_600;
 
 fn sessions(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
-        let mut found = Vec::new();
+        let mut found = Few::default();
         leases(evidence, home, &mut found);
         found.extend(cap(evidence, home));
         if let Some(state) = home.databases.state.got() {
             found.extend(backends(evidence, home, state));
             found.extend(orphans(evidence, home, state));
         }
-        homes::bounded(outcome, home, found);
+        found.tell(outcome, home);
     })
 }
 
@@ -49,7 +49,7 @@ fn registry(home: &HomeEvidence) -> String {
 }
 
 /// Leases that nobody will give back: their process has ended, or their session has.
-fn leases(evidence: &Evidence, home: &HomeEvidence, found: &mut Vec<Finding>) {
+fn leases(evidence: &Evidence, home: &HomeEvidence, found: &mut Few) {
     let Some(registry) = home.databases.registry.got() else {
         return;
     };
@@ -71,7 +71,7 @@ fn leases(evidence: &Evidence, home: &HomeEvidence, found: &mut Vec<Finding>) {
             (false, None) => continue,
         };
         let session = &lease.session_id;
-        found.push(
+        found.extend(Some(
             Finding::new(
                 "HM711",
                 Subject::new("session", session),
@@ -86,7 +86,7 @@ fn leases(evidence: &Evidence, home: &HomeEvidence, found: &mut Vec<Finding>) {
                 )
                 .verify(verify(home)),
             ),
-        );
+        ));
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::files;
 use crate::cron::jobs_text::{ErrorKind, JobsText, JobsTextError, ShapeNote};
-use crate::doctor::evidence::jobs::{Backup, JobStore, Oddity};
+use crate::doctor::evidence::jobs::{Backup, Job, JobStore, Oddity};
 use crate::doctor::evidence::read::{Read, Trouble};
 
 /// Far above any store that could still be ticked.
@@ -23,9 +23,9 @@ pub(super) fn look(path: &Path) -> Read<JobStore> {
 /// Reads the text of a store.
 fn parse(bytes: &[u8]) -> Result<JobStore, Trouble> {
     let text = JobsText::new(bytes).map_err(|error| trouble(&error))?;
-    let read = text.typed().map_err(|error| trouble(&error))?;
+    let read = text.kept::<Job>().map_err(|error| trouble(&error))?;
     let mut store = JobStore {
-        jobs: read.jobs.into_iter().map(|job| view::of(&job)).collect(),
+        jobs: read.jobs,
         ..JobStore::default()
     };
     for note in read.notes {
@@ -42,7 +42,7 @@ fn parse(bytes: &[u8]) -> Result<JobStore, Trouble> {
                 store.dropped = count;
                 continue;
             }
-            // Told of the jobs themselves.
+            // Told of the jobs themselves, and here not even noted.
             ShapeNote::DuplicateId(_) => continue,
         });
     }

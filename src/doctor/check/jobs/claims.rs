@@ -1,7 +1,7 @@
 //! Marks of runs under way that outlived their owner, and runs that left no trace.
 
-use super::{about, bounded_by_code, quoted};
-use crate::doctor::check::homes::{self, each};
+use super::{about, quoted};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::{Claim, Job};
 use crate::doctor::evidence::stores::Ledger;
@@ -31,7 +31,7 @@ fn claims(evidence: &Evidence) -> Outcome {
         let Some(store) = home.jobs.got() else {
             return;
         };
-        let mut found = Vec::new();
+        let mut found = Few::default();
         for job in &store.jobs {
             let claims = &job.claims;
             found.extend(
@@ -46,7 +46,7 @@ fn claims(evidence: &Evidence) -> Outcome {
             );
             found.extend(ghost(evidence, home, job));
         }
-        bounded_by_code(outcome, home, found);
+        found.tell(outcome, home);
     })
 }
 

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, TimeZone};
 
-use super::{Schedules, about, bounded_by_code};
+use super::{Schedules, about};
 use crate::cron::lateness::ONCE_GRACE_SECONDS;
 use crate::cron::next;
 use crate::cron::schedule::Schedule;
 use crate::cron::stamp::Stamp;
-use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::scheduler::serving;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Job;
@@ -40,7 +40,7 @@ fn due(evidence: &Evidence) -> Outcome {
             return;
         };
         let mut schedules = Schedules::default();
-        let mut found = Vec::new();
+        let mut found = Few::default();
         let mut waiting = 0;
         for job in store.armed() {
             let Ok(schedule) = schedules.of(job) else {
@@ -52,9 +52,9 @@ fn due(evidence: &Evidence) -> Outcome {
                 job,
                 schedule,
             };
-            found.extend(look.judge(&mut waiting));
+            look.judge(&mut found, &mut waiting);
         }
-        bounded_by_code(outcome, home, found);
+        found.tell(outcome, home);
         catch_up(evidence, home, waiting, outcome);
     });
     if outcome.findings.is_empty() && outcome.not_applicable.is_none() {
@@ -78,33 +78,28 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn judge(&self, waiting: &mut usize) -> Option<Finding> {
+    fn judge(&self, found: &mut Few, waiting: &mut usize) {
         if let Schedule::Once { at, .. } = self.schedule {
-            return self.once(at);
+            return self.once(at, found);
         }
         let zones = &self.home.zone.zones;
-        let Some(text) = self
-            .job
-            .stamps
-            .next_run
-            .as_deref()
-            .filter(|text| !text.is_empty())
-        else {
-            return Some(self.never("it has no next run"));
+        let next = self.job.stamps.next_run.as_deref();
+        let Some(text) = next.filter(|text| !text.is_empty()) else {
+            return found.add("HM502", || self.never("it has no next run"));
         };
         let stamp = Stamp::parse(text);
-        let Some(instant) = stamp.and_then(|stamp| stamp.instant(&zones.system)) else {
-            return Some(self.never(&format!("its next run is '{text}', which is no time")));
+        let instant = stamp.and_then(|stamp| stamp.instant(&zones.system));
+        let (Some(stamp), Some(instant)) = (stamp, instant) else {
+            let why = || format!("its next run is '{text}', which is no time");
+            return found.add("HM502", || self.never(&why()));
         };
         let late = self.evidence.now.duration_since(instant).as_secs();
         if late > OVERDUE {
             *waiting += 1;
-            return Some(self.overdue(late));
+            found.add("HM501", || self.overdue(late));
+        } else if !self.is_off_on_purpose(text) {
+            self.off_schedule(&stamp, instant, found);
         }
-        if self.is_off_on_purpose(text) {
-            return None;
-        }
-        self.off_schedule(&stamp?, instant)
     }
 
     /// A time that is not the schedule's, and is meant: by hand, by a quota, by a retry.
@@ -171,35 +166,32 @@ impl Look<'_> {
         )
     }
 
-    fn off_schedule(&self, stamp: &Stamp, instant: Timestamp) -> Option<Finding> {
+    fn off_schedule(&self, stamp: &Stamp, instant: Timestamp, found: &mut Few) {
         let zone = &self.home.zone.zones.configured;
         match self.schedule {
             Schedule::Interval { minutes } => {
                 let ahead = instant.duration_since(self.evidence.now).as_secs();
-                let most = minutes.saturating_mul(60).saturating_add(OVERDUE);
-                (ahead > most).then(|| {
-                    self.off(&format!(
-                        "it runs every {}, and its next run is {} ahead",
-                        human::duration(minutes.saturating_mul(60)),
-                        human::duration(ahead)
-                    ))
-                })
+                let every = minutes.saturating_mul(60);
+                if ahead > every.saturating_add(OVERDUE) {
+                    let (every, ahead) = (human::duration(every), human::duration(ahead));
+                    let why =
+                        || format!("it runs every {every}, and its next run is {ahead} ahead");
+                    found.add("HM503", || self.off(&why()));
+                }
             }
             Schedule::Cron { expr, .. } => {
-                let stored = stamp.offset();
                 let right = zone.to_offset(instant);
+                let stored = stamp.offset();
                 if stored.is_some_and(|stored| stored != right) && !in_gap(stamp, zone) {
-                    return Some(self.wrong_offset(stamp, instant));
-                }
-                (!next::on_lattice(self.schedule, instant, zone)).then(|| {
+                    found.add("HM504", || self.wrong_offset(stamp, instant));
+                } else if !next::on_lattice(self.schedule, instant, zone) {
                     let wall = zone.to_datetime(instant);
-                    self.off(&format!(
-                        "'{expr}' does not fire at {wall} {}",
-                        self.home.zone.name
-                    ))
-                })
+                    let name = &self.home.zone.name;
+                    let why = || format!("'{expr}' does not fire at {wall} {name}");
+                    found.add("HM503", || self.off(&why()));
+                }
             }
-            Schedule::Once { .. } => None,
+            Schedule::Once { .. } => {}
         }
     }
 
@@ -235,26 +227,33 @@ impl Look<'_> {
         self.rearmed(finding)
     }
 
-    fn once(&self, at: &Stamp) -> Option<Finding> {
+    fn once(&self, at: &Stamp, found: &mut Few) {
         let zones = &self.home.zone.zones;
-        let run_at = at.instant(&zones.system)?;
+        let Some(run_at) = at.instant(&zones.system) else {
+            return;
+        };
         let late = self.evidence.now.duration_since(run_at).as_secs();
         let claims = &self.job.claims;
         if self.job.stamps.last_run.is_some() || claims.fire.is_some() || claims.run.is_some() {
-            return None;
+            return;
         }
         if late > ONCE_GRACE_SECONDS {
-            return Some(self.missed(at, late));
+            return found.add("HM505", || self.missed(at, late));
         }
         let next = self.job.stamps.next_run.as_deref();
         let stored = next.and_then(|text| zones.instant(text));
         if self.job.is_manual_next() || stored == Some(run_at) {
-            return None;
+            return;
         }
-        Some(match next {
-            None => self.never("it has no next run, though its time is still to come"),
-            Some(next) => self.off(&format!("it is for {at}, and would fire at {next}")),
-        })
+        match next {
+            None => found.add("HM502", || {
+                self.never("it has no next run, though its time is still to come")
+            }),
+            Some(next) => {
+                let why = || format!("it is for {at}, and would fire at {next}");
+                found.add("HM503", || self.off(&why()));
+            }
+        }
     }
 
     fn missed(&self, at: &Stamp, late: i64) -> Finding {

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::{about, bounded_by_code, quoted};
-use crate::doctor::check::homes::{self, each};
+use super::{about, quoted};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::redact::redacted;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Job;
@@ -29,7 +29,7 @@ fn last(evidence: &Evidence) -> Outcome {
         let Some(store) = home.jobs.got() else {
             return;
         };
-        let mut found = Vec::new();
+        let mut found = Few::default();
         for job in store
             .jobs
             .iter()
@@ -40,7 +40,7 @@ fn last(evidence: &Evidence) -> Outcome {
             found.extend(late(home, job));
             found.extend(unfired(evidence, home, job));
         }
-        bounded_by_code(outcome, home, found);
+        found.tell(outcome, home);
     })
 }
 

@@ -1,7 +1,7 @@
 //! What jobs need of the host and of their dispatcher: scripts, directories, programs, abilities.
 
-use super::{about, bounded_by_code, quoted};
-use crate::doctor::check::homes::{self, each};
+use super::{about, quoted};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::scheduler;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::home::{PlaceSeen, ScriptSeen};
@@ -24,14 +24,14 @@ fn needs(evidence: &Evidence) -> Outcome {
         let Some(store) = home.jobs.got() else {
             return;
         };
-        let mut found = Vec::new();
+        let mut found = Few::default();
         for job in store.armed() {
             found.extend(script(home, job));
             found.extend(workdir(home, job));
             found.extend(program(evidence, home, job));
             found.extend(ability(evidence, home, job));
         }
-        bounded_by_code(outcome, home, found);
+        found.tell(outcome, home);
     })
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{Schedules, about, bounded_by_code, quoted};
+use super::{Schedules, about, quoted};
 use crate::cron::next;
 use crate::cron::schedule::Schedule;
-use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::{Job, JobStore};
 use crate::doctor::evidence::{Evidence, HomeEvidence};
@@ -28,7 +28,7 @@ fn records(evidence: &Evidence) -> Outcome {
         };
         let mut schedules = Schedules::default();
         let mut ids = HashSet::new();
-        let mut found = Vec::new();
+        let mut found = Few::default();
         for job in &store.jobs {
             let again = !ids.insert(job.id.as_str());
             found.extend(malformed(home, job, again));
@@ -38,7 +38,7 @@ fn records(evidence: &Evidence) -> Outcome {
             }
         }
         found.extend(dropped(home, store));
-        bounded_by_code(outcome, home, found);
+        found.tell(outcome, home);
     })
 }
 

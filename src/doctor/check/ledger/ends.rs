@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::{about, claimed, ended, jobs, quoted, row, verify};
-use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::redact::redacted;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::stores::Ledger;
@@ -35,16 +35,14 @@ fn ends(evidence: &Evidence) -> Outcome {
         let Some(ledger) = home.databases.ledger.got() else {
             return;
         };
-        let (mut killed, mut ahead, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Few::default();
         for id in jobs(ledger) {
-            killed.extend(kills(evidence, home, ledger, id));
-            ahead.extend(ahead_of_run(evidence, home, ledger, id));
-            rest.extend(booking(home, ledger, id));
-            rest.extend(delivery(evidence, home, ledger, id));
+            found.extend(kills(evidence, home, ledger, id));
+            found.extend(ahead_of_run(evidence, home, ledger, id));
+            found.extend(booking(home, ledger, id));
+            found.extend(delivery(evidence, home, ledger, id));
         }
-        for found in [killed, ahead, rest] {
-            homes::bounded(outcome, home, found);
-        }
+        found.tell(outcome, home);
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::{about, claimed, jobs, quoted, row, verify};
-use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::redact::redacted;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::stores::Ledger;
@@ -38,12 +38,12 @@ fn launch(evidence: &Evidence) -> Outcome {
             return;
         };
         never(evidence, home, ledger, outcome);
-        let mut found = Vec::new();
+        let mut found = Few::default();
         for id in jobs(ledger) {
             found.extend(refiring(home, ledger, id));
             found.extend(twice(evidence, home, ledger, id));
         }
-        homes::bounded(outcome, home, found);
+        found.tell(outcome, home);
     })
 }
 

@@ -7,7 +7,7 @@ use super::{about, claimed, ended, jobs, quoted, verify};
 use crate::cron::lateness;
 use crate::cron::next;
 use crate::cron::schedule::Schedule;
-use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::stores::Ledger;
@@ -45,7 +45,7 @@ fn missing(evidence: &Evidence) -> Outcome {
             return;
         };
         let mut budget = SLOTS;
-        let mut found = Vec::new();
+        let mut found = Few::default();
         for id in jobs(ledger) {
             let Some(job) = store.job(id).filter(|job| job.is_armed()) else {
                 continue;
@@ -63,7 +63,7 @@ fn missing(evidence: &Evidence) -> Outcome {
             };
             found.extend(look.judge(&mut budget));
         }
-        homes::bounded(outcome, home, found);
+        found.tell(outcome, home);
     })
 }
 

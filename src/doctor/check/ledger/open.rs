@@ -2,7 +2,7 @@
 //! work.
 
 use super::{about, claimed, quoted, verify};
-use crate::doctor::check::homes::{self, each};
+use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::stores::{Ledger, identity};
 use crate::doctor::evidence::{Evidence, HomeEvidence};
@@ -34,12 +34,11 @@ fn open(evidence: &Evidence) -> Outcome {
         let Some(ledger) = home.databases.ledger.got() else {
             return;
         };
-        let found = ledger
-            .open
-            .iter()
-            .filter_map(|row| judge(evidence, home, ledger, row))
-            .collect();
-        homes::bounded(outcome, home, found);
+        let mut found = Few::default();
+        for row in &ledger.open {
+            found.extend(judge(evidence, home, ledger, row));
+        }
+        found.tell(outcome, home);
     });
     for home in &evidence.homes {
         running += home

@@ -3,13 +3,28 @@
 use serde_json::Value;
 
 use crate::cron::job::Job as Stored;
+use crate::cron::jobs_text::Kept;
 use crate::cron::loose::Loose;
 use crate::doctor::evidence::jobs::{
     Claim, Claims, Dispatch, Job, LastRun, Needs, Stamps, StoredSchedule,
 };
 
+impl From<Stored<'_>> for Job {
+    fn from(stored: Stored<'_>) -> Self {
+        of(&stored)
+    }
+}
+
+impl Kept for Job {
+    fn name_by(&mut self, key: &str) {
+        if self.id.is_empty() {
+            key.clone_into(&mut self.id);
+        }
+    }
+}
+
 /// What is kept of a job.
-pub(super) fn of(stored: &Stored<'_>) -> Job {
+fn of(stored: &Stored<'_>) -> Job {
     let repeat = stored.repeat();
     Job {
         id: text(&stored.id).unwrap_or_default(),
