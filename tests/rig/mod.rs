@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "the rig is a program")]
 
 mod bus;
+mod cron;
 mod linger;
 mod service;
 
