@@ -54,7 +54,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "doctor" -d 'Look for what keeps scheduled work from running'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "next" -d 'Show how a schedule text is read, and when it fires'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "tick" -d 'Show which jobs are due, and what a pass over them would change'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "tick" -d 'Run what is due once, and wait for it'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r
