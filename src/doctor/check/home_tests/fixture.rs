@@ -89,6 +89,7 @@ impl Fixture {
             own => own,
         };
         let facts = &mut self.facts;
+        facts.machine.memory.total = Some(64 << 30);
         facts.account.uid = uid;
         facts.account.gid = Some(uid);
         facts.caller = facts.account.clone();
