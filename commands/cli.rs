@@ -8,6 +8,7 @@ use hermes::error::Result;
 use hermes::output::ColorChoice;
 use hermes::runtime::{Options, Runtime};
 
+use crate::agent::Agent;
 use crate::completions::Completions;
 use crate::config::Config;
 use crate::cron::Cron;
@@ -17,6 +18,8 @@ use crate::explain::Explain;
 use crate::heartbeat::Heartbeat;
 use crate::r#loop::Loop;
 use crate::man::Man;
+use crate::pause::Pause;
+use crate::resume::Resume;
 use crate::session::Session;
 
 /// Keep scheduled agent work alive, and tell why it is not
@@ -102,6 +105,9 @@ pub(crate) enum Command {
     Loop(Loop),
     Heartbeat(Heartbeat),
     Session(Session),
+    Agent(Agent),
+    Pause(Pause),
+    Resume(Resume),
     /// Look for what keeps scheduled work from running: 'hermes cron doctor'
     Doctor(Box<Doctor>),
     Config(Config),
@@ -125,6 +131,9 @@ impl Command {
             Self::Loop(verb) => verb.run(runtime),
             Self::Heartbeat(verb) => verb.run(runtime),
             Self::Session(verb) => verb.run(runtime),
+            Self::Agent(agent) => agent.run(runtime),
+            Self::Pause(pause) => pause.run(runtime),
+            Self::Resume(resume) => resume.run(runtime),
             Self::Doctor(doctor) => doctor.run(runtime),
             Self::Config(config) => config.run(runtime),
             Self::Explain(explain) => explain.run(runtime),

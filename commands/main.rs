@@ -1,5 +1,6 @@
 //! The door: clap in, exit code out. No SQL, no D-Bus, no rule lives here.
 
+mod agent;
 mod cli;
 mod completions;
 mod config;
@@ -10,6 +11,8 @@ mod explain;
 mod heartbeat;
 mod r#loop;
 mod man;
+mod pause;
+mod resume;
 mod session;
 mod timer;
 mod worker;

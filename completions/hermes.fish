@@ -36,6 +36,9 @@ complete -c hermes -n "__fish_hermes_needs_command" -f -a "cron" -d 'Manage sche
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "loop" -d 'Show loops: prompts that a session runs again and again'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "heartbeat" -d 'Show heartbeats: cadences at which a session reports'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "session" -d 'Show sessions, and what the reapers would do with them'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "agent" -d 'Look at the agent that prompts are given to'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "pause" -d 'Stop all schedules of a home, at once'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "resume" -d 'Lift the emergency stop of a home'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "doctor" -d 'Look for what keeps scheduled work from running: \'hermes cron doctor\''
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "config" -d 'Show the configuration, check it, or name its files'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "explain" -d 'Explain a code of the doctor: why it happens, what it does, how to mend it'
@@ -45,16 +48,237 @@ complete -c hermes -n "__fish_hermes_needs_command" -f -a "help" -d 'Print help 
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "__doors" -d 'Dial the doors that a request on stdin names, and print what they said'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "worker" -d 'Adopt one execution and run it; its payload comes on stdin'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "guard" -d 'Tie this process to its parent and become a program'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "doctor" -d 'Look for what keeps scheduled work from running'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "next" -d 'Show how a schedule text is read, and when it fires'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from doctor next tick" -f -a "tick" -d 'Run what is due once, and wait for it'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "list" -d 'List the jobs'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "ls" -d 'List the jobs'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "status" -d 'Tell whether anything will fire'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "show" -d 'Show one job'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "create" -d 'Create a job'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "add" -d 'Create a job'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "edit" -d 'Change a job'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "pause" -d 'Pause a job'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "resume" -d 'Resume a paused job'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "remove" -d 'Remove a job'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "rm" -d 'Remove a job'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "run" -d 'Run a job now'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "runs" -d 'List runs, the newest first'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "history" -d 'List runs, the newest first'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "logs" -d 'Show what a run prints, while it runs and after'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "cancel" -d 'End a run that goes on'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "incidents" -d 'List incidents, the last seen first'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "doctor" -d 'Look for what keeps scheduled work from running'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "next" -d 'Show how a schedule text is read, and when it fires'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -f -a "tick" -d 'Run what is due once, and wait for it'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from list" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from list" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from list" -s a -l all -d 'Jobs that have ended or are switched off, too'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from list" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from ls" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from ls" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from ls" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from ls" -s a -l all -d 'Jobs that have ended or are switched off, too'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from ls" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from ls" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from status" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from status" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from status" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from show" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from show" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from show" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l name -d 'Name of the job [default: the start of its prompt, or its script]' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l script -d 'Script under scripts/ of the home; its output goes before the prompt' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l monitor-script -d 'Script under scripts/; the agent is asked only when its output has changed' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l workdir -d 'Directory to run in [default: the home]' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l repeat -d 'How often to run: a number, \'once\' or \'forever\'' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l deliver -d 'Where the result goes: \'local\' keeps it in the home' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l deliver-command -d 'Command that gets each result on its stdin, in words as a shell has them' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l timeout -d 'Longest run, like 90s or 2h; 0 is no limit' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l env-file -d 'File of variables (NAME=value) for the run' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l catch-up -d 'What to do with a slot that was missed: once, skip, or max-lateness=TIME' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l stagger -d 'Start up to so much later than the slot, so that jobs do not start all at once' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l paused-reason -d 'Why it is paused' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l no-agent -d 'Run the script alone, without an agent'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l paused -d 'Create it paused'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l dry-run -d 'Only show what would be kept'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l name -d 'Name of the job [default: the start of its prompt, or its script]' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l script -d 'Script under scripts/ of the home; its output goes before the prompt' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l monitor-script -d 'Script under scripts/; the agent is asked only when its output has changed' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l workdir -d 'Directory to run in [default: the home]' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l repeat -d 'How often to run: a number, \'once\' or \'forever\'' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l deliver -d 'Where the result goes: \'local\' keeps it in the home' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l deliver-command -d 'Command that gets each result on its stdin, in words as a shell has them' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l timeout -d 'Longest run, like 90s or 2h; 0 is no limit' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l env-file -d 'File of variables (NAME=value) for the run' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l catch-up -d 'What to do with a slot that was missed: once, skip, or max-lateness=TIME' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l stagger -d 'Start up to so much later than the slot, so that jobs do not start all at once' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l paused-reason -d 'Why it is paused' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l no-agent -d 'Run the script alone, without an agent'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l paused -d 'Create it paused'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l dry-run -d 'Only show what would be kept'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l schedule -d 'When it fires' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l prompt -d 'What the agent is asked' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l name -d 'Name of the job [default: the start of its prompt, or its script]' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l script -d 'Script under scripts/ of the home; its output goes before the prompt' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l monitor-script -d 'Script under scripts/; the agent is asked only when its output has changed' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l workdir -d 'Directory to run in [default: the home]' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l repeat -d 'How often to run: a number, \'once\' or \'forever\'' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l deliver -d 'Where the result goes: \'local\' keeps it in the home' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l deliver-command -d 'Command that gets each result on its stdin, in words as a shell has them' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l timeout -d 'Longest run, like 90s or 2h; 0 is no limit' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l env-file -d 'File of variables (NAME=value) for the run' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l catch-up -d 'What to do with a slot that was missed: once, skip, or max-lateness=TIME' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l stagger -d 'Start up to so much later than the slot, so that jobs do not start all at once' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l no-agent -d 'Run the script alone, without an agent'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l agent -d 'Ask the agent again, where the script ran alone'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l dry-run -d 'Only show what would be changed'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -l reason -d 'Why' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -l dry-run -d 'Only show what would be changed'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l dry-run -d 'Only show what would be changed'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from remove" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from remove" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from remove" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Do not ask'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from remove" -l dry-run -d 'Only show what would be removed'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from remove" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from remove" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from rm" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from rm" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from rm" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from rm" -s y -l yes -d 'Do not ask'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from rm" -l dry-run -d 'Only show what would be removed'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from rm" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from rm" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -l execution -d 'Id of the execution, for the process that goes on in the background' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -l detach -d 'Come back as soon as it runs'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -l dry-run -d 'Only show what would be run'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -s n -l limit -d 'How many to show' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -s n -l limit -d 'How many to show' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -s f -l follow -d 'Go on until the run has ended'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from cancel" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from cancel" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from cancel" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from cancel" -l dry-run -d 'Only show what would be ended'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from cancel" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from cancel" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from cancel" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -l state -d 'Which ones' -r -f -a "open\t'Those that go on'
+resolved\t'Those that a good run ended'
+closed\t'Those that a person closed'
+all\t'All of them'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -s n -l limit -d 'How many to show' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -f -a "ack" -d 'Mark an incident as seen'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r
@@ -205,6 +429,43 @@ complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_s
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -f -a "check" -d 'Ask the agent for one word, and tell what happened'
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l timeout -d 'Longest wait for the answer' -r
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -l reason -d 'Why' -r
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -l for -d 'Let it end by itself after so long, like 90s, 2h or 1d' -r
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -l dry-run -d 'Only show what would be set'
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand pause" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand resume" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand resume" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand resume" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand resume" -l dry-run -d 'Only show what would be lifted'
+complete -c hermes -n "__fish_hermes_using_subcommand resume" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand resume" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand resume" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r

@@ -4,7 +4,9 @@
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Gid, Uid, fchown};
@@ -91,6 +93,18 @@ fn keep_owner(file: &File, before: Option<&std::fs::Metadata>, directory: &Path)
         Err(rustix::io::Errno::PERM) if own.uid() != 0 => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Makes a directory that only its owner may enter, with those above it.
+///
+/// # Errors
+/// When it cannot be made; one that is there already is no error.
+pub fn make_private(directory: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder
+        .create(directory)
+        .map_err(|error| Error::io(format!("failed to make {}", directory.display()), error))
 }
 
 /// A lock that is held until it is dropped.

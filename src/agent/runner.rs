@@ -1,14 +1,16 @@
 //! Runs turns of the agent command, and finds its program.
 
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
 use tokio::sync::watch;
 
 use super::answer::Answer;
 use super::command::Invocation;
-use super::settings::{AgentCommand, STOP_GRACE};
+use super::settings::{AgentCommand, PromptBy, STOP_GRACE};
 use crate::child::run::{self, End, Limits, Spec, Stream};
 use crate::error::{Error, Kind, Result};
 
@@ -84,6 +86,23 @@ pub struct Place {
     pub cwd: Option<PathBuf>,
     /// The whole environment.
     pub env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+}
+
+/// A file with the prompt that only we can read, for an agent that wants one. It goes when it is dropped.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn prompt_file(agent: &AgentCommand, prompt: &str) -> Result<Option<NamedTempFile>> {
+    if agent.prompt != PromptBy::File {
+        return Ok(None);
+    }
+    let failed = |error| Error::io("failed to write the prompt to a file", error);
+    let mut file = tempfile::Builder::new()
+        .prefix("hermes-prompt-")
+        .tempfile()
+        .map_err(failed)?;
+    file.write_all(prompt.as_bytes()).map_err(failed)?;
+    Ok(Some(file))
 }
 
 /// The file that a program name means on this `PATH`.

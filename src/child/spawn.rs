@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 use tokio::io::unix::AsyncFd;
 use tokio::process::{Child, Command};
 
@@ -95,6 +95,27 @@ impl Watch {
     pub fn has_ended(&self) -> bool {
         let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
         matches!(poll(&mut fds, Some(&rustix::time::Timespec::default())), Ok(ready) if ready > 0)
+    }
+
+    /// Asks it to end (SIGTERM). One that has ended already needs no asking.
+    ///
+    /// # Errors
+    /// When it is not ours to ask.
+    pub fn ask_to_end(&self) -> Result<()> {
+        match pidfd_send_signal(&self.fd, Signal::TERM) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+            Err(error) => Err(Error::io("failed to send SIGTERM", error.into())),
+        }
+    }
+
+    /// Waits until it has ended, for at most so long. Returns whether it has.
+    #[must_use]
+    pub fn ends_within(&self, time: std::time::Duration) -> bool {
+        let Ok(time) = rustix::time::Timespec::try_from(time) else {
+            return self.has_ended();
+        };
+        let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
+        matches!(poll(&mut fds, Some(&time)), Ok(ready) if ready > 0)
     }
 
     /// Waits until it has ended.

@@ -137,7 +137,9 @@ impl Dispatcher {
         JobsFile::new(&self.parts.home, self.parts.zone.clone())
     }
 
-    pub(super) fn now(&self) -> Timestamp {
+    /// The wall clock.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
         self.parts.clock.wall()
     }
 
@@ -178,7 +180,14 @@ impl Dispatcher {
 
     /// Runs an order to the end of its execution.
     pub async fn run(&self, order: Order) -> Fate {
-        let fate = match self.attempt(&order).await {
+        let id = Uuid::new_v4().simple().to_string();
+        self.run_as(order, &id).await
+    }
+
+    /// The same, for somebody who wants to know the id of the execution before it begins: 32 hex digits
+    /// that no other has.
+    pub async fn run_as(&self, order: Order, execution_id: &str) -> Fate {
+        let fate = match self.attempt(&order, execution_id).await {
             Ok(fate) => fate,
             Err(error) => Fate::NotLaunched {
                 execution_id: None,
@@ -189,7 +198,7 @@ impl Dispatcher {
         fate
     }
 
-    async fn attempt(&self, order: &Order) -> Result<Fate> {
+    async fn attempt(&self, order: &Order, execution_id: &str) -> Result<Fate> {
         if let Some(fate) = self.runs_already(order).await? {
             return Ok(fate);
         }
@@ -198,7 +207,7 @@ impl Dispatcher {
             Err(fate) => return Ok(fate),
         };
         fault::point("dispatcher.claimed");
-        let execution_id = match self.open_row(order, &claimed).await? {
+        let execution_id = match self.open_row(order, &claimed, execution_id).await? {
             Ok(execution_id) => execution_id,
             Err(fate) => {
                 self.let_go(&claimed).await;
@@ -285,10 +294,10 @@ impl Dispatcher {
         &self,
         order: &Order,
         claimed: &Hold,
+        fresh: &str,
     ) -> Result<std::result::Result<String, Fate>> {
-        let fresh = Uuid::new_v4().simple().to_string();
         let (job_id, owner, now) = (claimed.job_id.clone(), self.owner.clone(), self.now());
-        let (id, slot, source) = (fresh.clone(), order.slot, order.source);
+        let (id, slot, source) = (fresh.to_owned(), order.slot, order.source);
         let taken = self
             .with_ledger(move |ledger| {
                 let claim = Claim {
@@ -306,7 +315,7 @@ impl Dispatcher {
             owner,
         } = taken
         else {
-            return Ok(Ok(fresh));
+            return Ok(Ok(fresh.to_owned()));
         };
         if status == "claimed" && self.inherit(&execution_id, owner).await? {
             return Ok(Ok(execution_id));

@@ -72,7 +72,7 @@ pub fn mark(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
 }
 
 /// Changes one key of our own corner of a job. A corner that is no object is made one.
-fn set_own(job: &mut RawJob, key: &str, value: Value) {
+pub(super) fn set_own(job: &mut RawJob, key: &str, value: Value) {
     let mut corner = match job.remove("x_hermes") {
         Some(Value::Object(corner)) => corner,
         _ => Map::new(),

@@ -11,8 +11,8 @@ use tokio::sync::watch;
 
 use super::output::Log;
 use super::task::{Script, Task, Work};
-use crate::agent::runner::find_program;
-use crate::agent::settings::{PromptBy, STOP_GRACE};
+use crate::agent::runner::{find_program, prompt_file};
+use crate::agent::settings::STOP_GRACE;
 use crate::agent::{AgentCommand, Answer, Turn};
 use crate::child::guard::guarded;
 use crate::child::run::{End, Ended, Limits, Spec, Stream, start};
@@ -362,20 +362,6 @@ fn digest(output: &str) -> String {
         let _infallible = write!(hex, "{byte:02x}");
         hex
     })
-}
-
-/// A file with the prompt that only we can read, for an agent that wants one.
-fn prompt_file(agent: &AgentCommand, prompt: &str) -> Result<Option<tempfile::NamedTempFile>> {
-    if agent.prompt != PromptBy::File {
-        return Ok(None);
-    }
-    let failed = |error| Error::io("failed to write the prompt to a file", error);
-    let mut file = tempfile::Builder::new()
-        .prefix("hermes-prompt-")
-        .tempfile()
-        .map_err(failed)?;
-    std::io::Write::write_all(&mut file, prompt.as_bytes()).map_err(failed)?;
-    Ok(Some(file))
 }
 
 /// Variables of a file: `NAME=value` a line, `export` before it, quotes around it, `#` for remarks.

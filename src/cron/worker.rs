@@ -469,7 +469,9 @@ impl Worker {
         }
         fault::point("worker.marked");
         self.write_cause(&report, error.as_deref(), oom);
-        self.see_to_incident(error.as_deref(), document.as_deref());
+        if !report.cancelled {
+            self.see_to_incident(error.as_deref(), document.as_deref());
+        }
         let told: Vec<_> = error.into_iter().chain(troubles).collect();
         let told = (!told.is_empty()).then(|| told.join("; "));
         let delivery = delivered.map_or(FAILED, Delivered::word);

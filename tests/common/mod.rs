@@ -1,6 +1,7 @@
 //! The harness: the binary with a cleared environment and a home of its own.
 
 mod facts;
+pub(crate) mod jobs;
 pub(crate) mod schema;
 pub(crate) mod tree;
 pub(crate) mod writer;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::super::confine::{Sandbox, confine};
-use super::super::evidence::{HomeEvidence, Read};
+use super::super::evidence::HomeEvidence;
 use super::super::gather;
 use super::budget::Budget;
 use super::{FACTS_VARIABLE, Request};
@@ -47,20 +47,12 @@ fn recorded(path: &str) -> Result<Facts> {
     serde_json::from_str(&text).context(Kind::Usage, format!("'{path}' holds no facts of a host"))
 }
 
-/// What the homes hold.
-pub(super) struct Held {
-    /// Each of them.
-    pub(super) homes: Vec<HomeEvidence>,
-    /// How many jobs the home of the dispatcher holds, where that is none of these.
-    pub(super) elsewhere: Read<usize>,
-}
-
 /// What the homes hold, or those whose reading did not end: a file system may hang.
 pub(super) fn homes(
     facts: &Facts,
     now: Timestamp,
     budget: &Budget,
-) -> std::result::Result<Held, Vec<String>> {
+) -> std::result::Result<Vec<HomeEvidence>, Vec<String>> {
     let homes: Vec<_> = facts
         .homes
         .iter()
@@ -70,11 +62,7 @@ pub(super) fn homes(
     let names = names.collect();
     let facts = facts.clone();
     let reading = Budget::start("homes", move || {
-        let scope = gather::Scope { facts: &facts, now };
-        Held {
-            elsewhere: gather::elsewhere(&homes, &facts),
-            homes: gather::homes(&homes, scope),
-        }
+        gather::homes(&homes, gather::Scope { facts: &facts, now })
     });
     reading.wait(budget).ok_or(names)
 }

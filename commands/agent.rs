@@ -1,0 +1,264 @@
+//! `hermes agent check`: one turn of the configured agent, and what happened.
+
+use std::ffi::{OsStr, OsString};
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use hermes::agent::runner::{Ended, Place, find_program, prompt_file, run_turn};
+use hermes::agent::settings::{AgentCommand, PromptBy};
+use hermes::agent::{Settings, Turn};
+use hermes::child::run::End;
+use hermes::config::Config;
+use hermes::cron::dispatcher::Parts;
+use hermes::cron::edit;
+use hermes::cron::redact::redact;
+use hermes::error::{Context as _, Error, Kind, Result};
+use hermes::output::{human, json, wrap};
+use hermes::runtime::Runtime;
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::exit::Exit;
+
+/// Look at the agent that prompts are given to
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  hermes agent check\n  hermes help agent check")]
+pub(crate) struct Agent {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Check(Check),
+}
+
+/// Ask the agent for one word, and tell what happened
+///
+/// Runs one real turn of the agent of the configuration, as a job would: in the home, with the
+/// environment that jobs get. It may cost what a turn costs. Tells which program was found, how it ended,
+/// what it answered and how long it took. Ends with 0 if it answered.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes agent check
+  hermes agent check --timeout 30s --json | jq .answer
+  hermes config show agent")]
+struct Check {
+    /// Longest wait for the answer
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = edit::seconds)]
+    timeout: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is asked.
+const PROMPT: &str = "Reply with the single word: ready";
+
+impl Agent {
+    /// Runs the verb.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        match self.verb {
+            Verb::Check(check) => check.run(runtime),
+        }
+    }
+}
+
+/// A turn, and what is told of it.
+struct Seen {
+    program: String,
+    prompt_by: PromptBy,
+    can_resume: bool,
+    ended: Ended,
+    took: Duration,
+}
+
+impl Check {
+    fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let home = runtime.one_home()?;
+        let environ = &runtime.environ;
+        let variable = |name: &str| environ.text(name).map(str::to_owned);
+        let config = Config::load(&home, &variable, &[]);
+        let parts = Parts::of(runtime, &home, &config, Box::new(|_| {}))?;
+        let agent = self.agent(&parts.agent)?;
+        let path = parts.environment.get("PATH").map(OsStr::new);
+        let named = agent.command.first().cloned().unwrap_or_default();
+        let program = find_program(&named, path)?;
+        let ours = parts
+            .environment
+            .iter()
+            .map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
+        let place = Place {
+            cwd: home.path().is_dir().then(|| home.path().to_path_buf()),
+            env: agent.environment(ours, []),
+        };
+        if !self.json {
+            let shown = human::printable(&program.display().to_string());
+            runtime.out.note(&format!("Asking {shown} for one word."));
+        }
+        let began = runtime.clock.now().monotonic;
+        let ended = ask(&agent, program.clone().into_os_string(), place)?;
+        let took = runtime.clock.now().monotonic.saturating_sub(began);
+        let secrets: Vec<_> = parts.environment.clone().into_iter().collect();
+        let seen = Seen {
+            program: program.display().to_string(),
+            prompt_by: agent.prompt,
+            can_resume: agent.can_resume(),
+            ended: hidden(ended, &secrets),
+            took,
+        };
+        self.tell(runtime, &seen)
+    }
+
+    /// The agent, which must answer within our time.
+    fn agent(&self, settings: &Settings) -> Result<AgentCommand> {
+        let mut agent = settings.resolve()?;
+        let most = Duration::from_secs(self.timeout.max(1));
+        agent.timeout = Some(agent.timeout.map_or(most, |limit| limit.min(most)));
+        Ok(agent)
+    }
+
+    fn tell(&self, runtime: &mut Runtime, seen: &Seen) -> Result<Exit> {
+        let answered = seen.ended.succeeded() && !seen.ended.answer.text.is_empty();
+        let exit = if answered { Exit::OK } else { Exit::FAILED };
+        let answer = &seen.ended.answer;
+        if self.json {
+            let document = json!({
+                "schema": "hermes.agent-check/1",
+                "ok": answered,
+                "program": seen.program,
+                "ended": end_words(&seen.ended, self.timeout),
+                "answer": answer.text,
+                "session": answer.session,
+                "unexpected_form": answer.unexpected_form,
+                "can_resume": seen.can_resume,
+                "prompt_by": seen.prompt_by,
+                "duration_ms": u64::try_from(seen.took.as_millis()).unwrap_or(u64::MAX),
+                "stderr": seen.ended.stderr_tail,
+            });
+            json::print(&mut runtime.out, &document)?;
+            return Ok(exit);
+        }
+        let verdict = if answered {
+            "The agent answers."
+        } else {
+            "The agent does not answer."
+        };
+        runtime.out.line(verdict)?;
+        for (label, text) in self.facts(seen) {
+            let text = human::printable(&text);
+            let line = wrap::hanging(
+                &text,
+                runtime.out.width,
+                &format!("  {label:9}"),
+                "           ",
+            );
+            runtime.out.line(&line)?;
+        }
+        warn(runtime, seen);
+        Ok(exit)
+    }
+
+    fn facts(&self, seen: &Seen) -> Vec<(&'static str, String)> {
+        let answer: String = seen.ended.answer.text.chars().take(400).collect();
+        let mut facts = vec![
+            ("program", seen.program.clone()),
+            ("ended", end_words(&seen.ended, self.timeout)),
+            ("took", format!("{:.1} s", seen.took.as_secs_f64())),
+            (
+                "answer",
+                if answer.is_empty() {
+                    "(none)".to_owned()
+                } else {
+                    answer
+                },
+            ),
+        ];
+        if let Some(session) = &seen.ended.answer.session {
+            facts.push(("session", session.clone()));
+        }
+        if !seen.ended.succeeded() && !seen.ended.stderr_tail.is_empty() {
+            facts.push(("said", seen.ended.stderr_tail.clone()));
+        }
+        facts
+    }
+}
+
+/// What may surprise later.
+fn warn(runtime: &mut Runtime, seen: &Seen) {
+    if seen.ended.answer.unexpected_form {
+        runtime.out.warn(
+            "What it printed is not in the form of agent.answer; all of it counts as the answer.",
+        );
+    }
+    if !seen.can_resume {
+        runtime
+            .out
+            .note("It has no resume form, so every turn of a session begins anew (agent.resume).");
+    }
+    if seen.prompt_by == PromptBy::Argument {
+        runtime
+            .out
+            .note("Prompts are among its arguments, where every user of this host can read them.");
+    }
+}
+
+/// How the command ended, in words.
+fn end_words(ended: &Ended, timeout: u64) -> String {
+    match ended.end {
+        End::Exited(0) if ended.answer.failed => "it says itself that the turn failed".to_owned(),
+        End::Exited(code) => format!("exited with code {code}"),
+        End::Signaled(signal) => format!("was killed by signal {signal}"),
+        End::TimedOut => {
+            let limit = human::duration(i64::try_from(timeout).unwrap_or(i64::MAX));
+            format!("was stopped: no end within its time limit (here at most {limit})")
+        }
+        End::Inactive => "was stopped: it was silent for too long".to_owned(),
+        End::Cancelled => "was stopped on request".to_owned(),
+    }
+}
+
+/// The same without secrets.
+fn hidden(ended: Ended, secrets: &[(String, String)]) -> Ended {
+    let hide = |text: &str| {
+        let variables = secrets
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
+        redact(text, variables)
+    };
+    let mut answer = ended.answer;
+    answer.text = hide(&answer.text);
+    Ended {
+        stderr_tail: hide(&ended.stderr_tail),
+        answer,
+        ..ended
+    }
+}
+
+fn ask(agent: &AgentCommand, program: OsString, place: Place) -> Result<Ended> {
+    let file = prompt_file(agent, PROMPT)?;
+    let path = file
+        .as_ref()
+        .map(|file| file.path().to_string_lossy().into_owned());
+    let turn = Turn {
+        prompt: PROMPT,
+        session: None,
+        prompt_file: path.as_deref(),
+    };
+    let mut invocation = agent.invocation(&turn);
+    if let Some(first) = invocation.argv.first_mut() {
+        *first = program;
+    }
+    let reactor = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context(Kind::Internal, "there is no event loop")?;
+    let (_nobody_cancels, cancel) = watch::channel(false);
+    reactor
+        .block_on(run_turn(agent, invocation, place, cancel, |_, _| {}))
+        .map_err(|error| {
+            Error::new(error.kind(), "the agent could not be started").with_source(error)
+        })
+}

@@ -1,0 +1,171 @@
+//! One home on the desk: what every verb of `cron` needs to know of it before it begins.
+
+use hermes::config::Config;
+use hermes::cron::job::RawJob;
+use hermes::cron::jobs_file::JobsFile;
+use hermes::cron::view_firing::Situation;
+use hermes::cron::view_probe;
+use hermes::cron::zone::Zone;
+use hermes::db::{self, Damage, Snapshot};
+use hermes::error::{Error, Kind, Result};
+use hermes::home::Home;
+use hermes::host::Caller;
+use hermes::output::human;
+use hermes::runtime::Runtime;
+use jiff::Timestamp;
+
+/// One home, with its configuration and its zone.
+pub(crate) struct Desk {
+    pub(crate) home: Home,
+    pub(crate) config: Config,
+    pub(crate) zone: Zone,
+    pub(crate) now: Timestamp,
+}
+
+impl Desk {
+    /// The one home that a writing verb is about.
+    pub(crate) fn one(runtime: &mut Runtime) -> Result<Self> {
+        let home = runtime.one_home()?;
+        Ok(Self::of(runtime, home))
+    }
+
+    /// The homes that a reading verb is about.
+    pub(crate) fn all(runtime: &mut Runtime) -> Result<Vec<Self>> {
+        let homes = runtime.homes()?;
+        Ok(homes
+            .into_iter()
+            .map(|home| Self::of(runtime, home))
+            .collect())
+    }
+
+    fn of(runtime: &mut Runtime, home: Home) -> Self {
+        let environ = &runtime.environ;
+        let variable = |name: &str| environ.text(name).map(str::to_owned);
+        let config = Config::load(&home, &variable, &[]);
+        let zone = Zone::of(&config);
+        if let Some(name) = &zone.unknown {
+            let name = human::printable(name);
+            runtime.out.warn(&format!(
+                "There is no time zone '{name}'; the host's rules are used."
+            ));
+        }
+        Self {
+            home,
+            config,
+            zone,
+            now: microsecond(runtime.clock.wall()),
+        }
+    }
+
+    /// The job store.
+    pub(crate) fn file(&self) -> JobsFile {
+        JobsFile::new(&self.home, self.zone.zones.configured.clone())
+    }
+
+    /// The jobs as they are.
+    pub(crate) fn jobs(&self) -> Result<Vec<RawJob>> {
+        Ok(self.file().read()?.jobs.jobs)
+    }
+
+    /// A copy of the ledger, which is left as it is; none where there is none yet.
+    pub(crate) fn ledger(&self) -> Result<Option<Snapshot>> {
+        match db::snapshot(&self.home.ledger(), &db::wait) {
+            Ok(copy) => Ok(Some(copy)),
+            Err(Damage::Missing | Damage::Empty) => Ok(None),
+            Err(damage) => Err(self.unreadable(damage)),
+        }
+    }
+
+    /// Reads the ledger with one of the readers of `rows`; the default where there is nothing to read.
+    pub(crate) fn read<T: Default>(
+        &self,
+        copy: Option<&Snapshot>,
+        read: impl FnOnce(&Snapshot) -> std::result::Result<Option<T>, Damage>,
+    ) -> Result<T> {
+        match copy.map(read) {
+            Some(Ok(found)) => Ok(found.unwrap_or_default()),
+            Some(Err(damage)) => Err(self.unreadable(damage)),
+            None => Ok(T::default()),
+        }
+    }
+
+    fn unreadable(&self, damage: Damage) -> Error {
+        let path = self.home.ledger();
+        Error::new(
+            Kind::Io,
+            format!("the ledger {} cannot be read", path.display()),
+        )
+        .with_source(damage)
+        .with_hint("hermes cron doctor --only stores says what is wrong with it")
+    }
+
+    /// Who schedules this home, and whether anything will fire.
+    pub(crate) fn situation(&self, runtime: &Runtime) -> Situation {
+        view_probe::look(&Caller::of(runtime), &self.home, &self.config, self.now)
+    }
+
+    /// An instant for people: the wall clock of the home's zone.
+    pub(crate) fn wall(&self, at: Timestamp) -> String {
+        let zone = self.zone.zones.configured.clone();
+        at.to_zoned_datetime(zone)
+            .strftime("%Y-%m-%d %H:%M:%S %:z")
+            .to_string()
+    }
+
+    /// The same, and how far off that is.
+    pub(crate) fn when(&self, at: Timestamp) -> String {
+        format!("{} ({})", self.wall(at), human::relative(at, self.now))
+    }
+
+    /// A stored instant for people; text that is none stays as it is.
+    pub(crate) fn stored(&self, text: &str) -> String {
+        match self.zone.zones.instant(text) {
+            Some(at) => self.when(at),
+            None => human::printable(text),
+        }
+    }
+
+    /// How long ago a stored instant was.
+    pub(crate) fn ago(&self, text: &str) -> String {
+        match self.zone.zones.instant(text) {
+            Some(at) => human::relative(at, self.now),
+            None => human::printable(text),
+        }
+    }
+}
+
+/// An instant as exact as the stores have it.
+fn microsecond(at: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
+}
+
+/// Tells, on stderr, that nothing will fire, and what to do about it.
+pub(crate) fn warn_of(runtime: &mut Runtime, situation: &Situation, now: Timestamp) {
+    let firing = situation.firing(now);
+    let reasons = firing.reasons();
+    match firing.known() {
+        Some(true) => {}
+        Some(false) => {
+            let reasons = human::printable(&reasons.join("; "));
+            runtime.out.warn(&format!("Nothing will fire: {reasons}."));
+            runtime.out.note(&format!("  {}", way_out(situation)));
+        }
+        None => {
+            let reasons = human::printable(&reasons.join("; "));
+            runtime.out.warn(&format!(
+                "It cannot be told whether anything will fire: {reasons}."
+            ));
+        }
+    }
+}
+
+/// What starts the firing, in one sentence.
+pub(crate) fn way_out(situation: &Situation) -> &'static str {
+    if situation.stop.is_some() {
+        return "Lift the stop: hermes resume";
+    }
+    if situation.scheduler.runs() == Some(false) {
+        return "Start a scheduler, and keep it running: hermes serve";
+    }
+    "See what is wrong: hermes cron doctor"
+}

@@ -1,0 +1,195 @@
+//! `hermes cron edit`: changes a job, at once for its next slot.
+
+use clap::Args;
+use hermes::cron::edit::{self, Wishes};
+use hermes::cron::job::{Job, RawJob, find};
+use hermes::cron::jobs_file::Change;
+use hermes::cron::{view, warning};
+use hermes::error::{Error, Kind, Result};
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::json;
+
+use super::create::{check, read_schedule, schedule_words};
+use super::desk::{Desk, warn_of};
+use super::flags::Flags;
+use super::{layout, reference};
+use crate::exit::Exit;
+
+/// Change a job
+///
+/// Only what is named is changed; an empty text takes a thing away (--workdir ''). A new schedule takes
+/// effect at once: the next run is one of it. A job that had ended is armed again by a new schedule.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes cron edit digest --schedule 'every weekday at 8am'
+  hermes cron edit digest --prompt 'Summarise the new issues in five lines'
+  hermes cron edit a1b2c3d4e5f6 --timeout 20m --workdir ''
+  hermes cron edit backup --catch-up skip --dry-run")]
+pub(crate) struct Edit {
+    /// The job: its id or its name
+    #[arg(value_name = "JOB")]
+    job: String,
+    /// When it fires
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    schedule: Option<String>,
+    /// What the agent is asked
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    #[command(flatten)]
+    flags: Flags,
+    /// Ask the agent again, where the script ran alone
+    #[arg(long, conflicts_with = "no_agent")]
+    agent: bool,
+    /// Only show what would be changed
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Edit {
+    /// Changes the job.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let desk = Desk::one(runtime)?;
+        let wishes = self.wishes(runtime, &desk)?;
+        let before = desk.jobs()?;
+        let mut job = reference::job(&before, &self.job)?.clone();
+        let id = Job::read(&job).id().unwrap_or_default().to_owned();
+        let keys = edit::edit(&mut job, &wishes, desk.now, &desk.zone.zones);
+        let situation = desk.situation(runtime);
+        let mut said = match check(&desk, runtime, &job, &situation) {
+            Ok(said) => said,
+            // What the job needed before is not this change's doing.
+            Err(error) if error.kind() == Kind::Refused && wishes.deliver.is_none() => {
+                vec![format!("{error}.")]
+            }
+            Err(error) => return Err(error),
+        };
+        if let (Some(reading), Some(text)) = (&wishes.schedule, &self.schedule) {
+            let zone = &desk.zone.zones.configured;
+            said.extend(warning::warnings(reading, text, desk.now, zone));
+        }
+        if !self.dry_run && !keys.is_empty() {
+            job = save(&desk, &id, |job| {
+                edit::edit(job, &wishes, desk.now, &desk.zone.zones);
+                Ok(())
+            })?;
+        }
+        let change = Told {
+            schema: "hermes.cron-edit/1",
+            verb: ("Changed", "Would change"),
+            keys: &keys,
+            said: &said,
+            dry_run: self.dry_run,
+            json: self.json,
+        };
+        change.tell(runtime, &desk, &job)?;
+        if !self.json {
+            warn_of(runtime, &situation, desk.now);
+        }
+        Ok(Exit::OK)
+    }
+
+    fn wishes(&self, runtime: &Runtime, desk: &Desk) -> Result<Wishes> {
+        let flags = self.flags.wishes(runtime)?;
+        let schedule = self
+            .schedule
+            .as_deref()
+            .map(|text| read_schedule(text, desk))
+            .transpose()?;
+        Ok(Wishes {
+            schedule,
+            prompt: self.prompt.clone(),
+            no_agent: if self.agent {
+                Some(false)
+            } else {
+                flags.no_agent
+            },
+            ..flags
+        })
+    }
+}
+
+/// Changes one job under the lock of the store, as it is there and then. Returns it as it is now.
+pub(crate) fn save(
+    desk: &Desk,
+    id: &str,
+    mut change: impl FnMut(&mut RawJob) -> Result<()>,
+) -> Result<RawJob> {
+    desk.file().update(desk.now, |jobs| {
+        let job = find(jobs, id).ok_or_else(|| {
+            Error::new(
+                Kind::NotFound,
+                format!("job {id} was removed by somebody else meanwhile"),
+            )
+        })?;
+        change(job)?;
+        Ok(Change::Write(job.clone()))
+    })
+}
+
+/// What is said of a changed job.
+pub(crate) struct Told<'a> {
+    pub(crate) schema: &'a str,
+    /// What was done, and what would be.
+    pub(crate) verb: (&'a str, &'a str),
+    pub(crate) keys: &'a [String],
+    pub(crate) said: &'a [String],
+    pub(crate) dry_run: bool,
+    pub(crate) json: bool,
+}
+
+impl Told<'_> {
+    /// Says it.
+    pub(crate) fn tell(&self, runtime: &mut Runtime, desk: &Desk, job: &RawJob) -> Result<()> {
+        if self.json {
+            let document = json!({
+                "schema": self.schema,
+                "dry_run": self.dry_run,
+                "changed": self.keys,
+                "job": job,
+                "warnings": self.said,
+            });
+            return json::print(&mut runtime.out, &document);
+        }
+        let view = view::view(&Job::read(job), desk.now, &desk.zone.zones);
+        let label = format!("job {} ({})", view.id, human::printable(&view.name));
+        let verb = match (self.keys.is_empty(), self.dry_run) {
+            (true, _) => {
+                runtime
+                    .out
+                    .line(&format!("Nothing is to be changed in {label}."))?;
+                self.warn(runtime);
+                return Ok(());
+            }
+            (false, true) => self.verb.1,
+            (false, false) => self.verb.0,
+        };
+        runtime.out.line(&format!("{verb} {label}."))?;
+        let next = match view.next.filter(|_| view.state.is_armed()) {
+            Some(next) => desk.when(next),
+            None => "none".to_owned(),
+        };
+        let text = layout::pairs(
+            &runtime.out,
+            &[
+                ("  changed", self.keys.join(", ")),
+                ("  state", view.state.word().to_owned()),
+                ("  fires", schedule_words(job, &view.schedule)),
+                ("  next run", next),
+            ],
+        );
+        runtime.out.line(&text)?;
+        self.warn(runtime);
+        Ok(())
+    }
+
+    fn warn(&self, runtime: &mut Runtime) {
+        for sentence in self.said {
+            runtime.out.warn(&human::printable(sentence));
+        }
+    }
+}

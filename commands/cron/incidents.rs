@@ -1,0 +1,216 @@
+//! `hermes cron incidents`: failures that repeat, and whether somebody took note.
+
+use clap::{Args, Subcommand, ValueEnum, value_parser};
+use hermes::cron::redact::redact;
+use hermes::error::{Error, Kind, Result};
+use hermes::ledger::{Incident, IncidentState, Ledger, rows};
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use super::layout;
+use crate::exit::Exit;
+
+/// List incidents, the last seen first
+///
+/// The same failure of the same job is one incident, however often it repeats; a good run of the job
+/// resolves it. Listing changes nothing.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "\
+Examples:
+  hermes cron incidents
+  hermes cron incidents --state all --json
+  hermes cron incidents ack a1b2c3_0123456789ab")]
+pub(crate) struct Incidents {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Which ones
+    #[arg(long, value_name = "STATE", default_value = "open")]
+    state: State,
+    /// How many to show
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
+    #[arg(value_parser = value_parser!(u32).range(1..=10_000))]
+    limit: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is done with one.
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Ack(Ack),
+}
+
+/// Mark an incident as seen
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes cron incidents ack a1b2c3_0123456789ab
+  hermes cron incidents ack a1b2c3_0123456789ab --dry-run")]
+struct Ack {
+    /// The incident
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Only show what would be changed
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which incidents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum State {
+    /// Those that go on
+    Open,
+    /// Those that a good run ended
+    Resolved,
+    /// Those that a person closed
+    Closed,
+    /// All of them
+    All,
+}
+
+impl State {
+    fn takes(self, state: &IncidentState) -> bool {
+        match self {
+            Self::All => true,
+            Self::Open => !matches!(state, IncidentState::Resolved | IncidentState::Closed),
+            Self::Resolved => *state == IncidentState::Resolved,
+            Self::Closed => *state == IncidentState::Closed,
+        }
+    }
+}
+
+/// Incidents that are kept in mind while looking for some.
+const MOST: u32 = 10_000;
+
+impl Incidents {
+    /// Prints them, or marks one.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        if let Some(Verb::Ack(ack)) = self.verb {
+            return ack.run(runtime);
+        }
+        let mut homes = Vec::new();
+        let desks = Desk::all(runtime)?;
+        let several = desks.len() > 1;
+        for desk in desks {
+            let most = usize::try_from(self.limit).unwrap_or(usize::MAX);
+            let found: Vec<_> = all(&desk)?
+                .into_iter()
+                .filter(|incident| self.state.takes(&incident.state))
+                .map(redacted)
+                .take(most)
+                .collect();
+            if self.json {
+                homes.push(json!({
+                    "home": desk.home.path(),
+                    "profile": desk.home.profile(),
+                    "incidents": found,
+                }));
+                continue;
+            }
+            if several {
+                let path = human::printable(&desk.home.path().display().to_string());
+                let line = runtime.out.style.heading(&path);
+                runtime.out.line(&line)?;
+            }
+            print(runtime, &desk, &found)?;
+        }
+        if self.json {
+            let document = json!({ "schema": "hermes.cron-incidents/1", "homes": homes });
+            json::print(&mut runtime.out, &document)?;
+        }
+        Ok(Exit::OK)
+    }
+}
+
+fn all(desk: &Desk) -> Result<Vec<Incident>> {
+    let copy = desk.ledger()?;
+    desk.read(copy.as_ref(), |copy| {
+        copy.read(|c| rows::incidents(c, MOST))
+    })
+}
+
+fn redacted(incident: Incident) -> Incident {
+    Incident {
+        error: redact(&incident.error, std::iter::empty()),
+        ..incident
+    }
+}
+
+fn print(runtime: &mut Runtime, desk: &Desk, incidents: &[Incident]) -> Result<()> {
+    if incidents.is_empty() {
+        return runtime.out.line("No such incident is on record.");
+    }
+    let row = |incident: &Incident| {
+        let ago = |stamp: &Option<hermes::db::Stamp>| {
+            let ago = stamp.as_ref().map(|stamp| desk.ago(&stamp.text));
+            ago.unwrap_or_default()
+        };
+        let seen = incident.acked_at.is_some();
+        let state = incident.state.word();
+        vec![
+            incident.id.clone(),
+            incident.job_id.clone(),
+            if seen {
+                format!("{state}, seen")
+            } else {
+                state.to_owned()
+            },
+            incident.failure_type.clone(),
+            ago(&incident.first_seen_at),
+            ago(&incident.last_seen_at),
+            incident.error.lines().next().unwrap_or_default().to_owned(),
+        ]
+    };
+    let headings = ["incident", "job", "state", "kind", "first", "last", "error"];
+    let rows = incidents.iter().map(row).collect();
+    let text = layout::rows(&runtime.out, &headings, rows);
+    runtime.out.line(&text)
+}
+
+impl Ack {
+    fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let desk = Desk::one(runtime)?;
+        let known = all(&desk)?;
+        let found = known.iter().find(|incident| incident.id == self.id);
+        let Some(found) = found else {
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("there is no incident '{}'", self.id.escape_debug()),
+            )
+            .with_hint("hermes cron incidents --state all lists them"));
+        };
+        if !State::Open.takes(&found.state) {
+            return Err(Error::new(
+                Kind::Refused,
+                format!("the incident is {} already", found.state.word()),
+            ));
+        }
+        if !self.dry_run {
+            let zone = desk.zone.zones.configured.clone();
+            let ledger = Ledger::open(&desk.home.ledger(), zone)?;
+            ledger.acknowledge(&self.id, desk.now)?;
+        }
+        if self.json {
+            let document: Value = json!({
+                "schema": "hermes.cron-incidents-ack/1",
+                "dry_run": self.dry_run,
+                "incident": self.id,
+            });
+            json::print(&mut runtime.out, &document)?;
+        } else {
+            let verb = if self.dry_run { "Would mark" } else { "Marked" };
+            let id = human::printable(&self.id);
+            runtime
+                .out
+                .line(&format!("{verb} incident {id} as seen."))?;
+        }
+        Ok(Exit::OK)
+    }
+}

@@ -1,0 +1,272 @@
+//! `hermes cron list`: every job, where it stands, and whether anything will fire.
+
+use clap::Args;
+use hermes::cron::job::Job;
+use hermes::cron::view::{self, Standing, View};
+use hermes::cron::view_firing::{Dispatch, Firing, Situation};
+use hermes::error::Result;
+use hermes::output::{human, json, wrap};
+use hermes::runtime::Runtime;
+use serde_json::{Value, json};
+
+use super::create::is_agents;
+use super::desk::{Desk, warn_of};
+use super::layout;
+use crate::exit::Exit;
+
+/// List the jobs
+///
+/// Shows each job's next run, or OVERDUE and by how long; how it went last; how jobs would be dispatched;
+/// and whether a scheduler is alive. Changes nothing. Ends with 1 where nothing will fire or a job is
+/// overdue, and with 3 where it cannot be told.
+#[derive(Args, Debug)]
+#[command(visible_alias = "ls")]
+#[command(after_help = "\
+Examples:
+  hermes cron list
+  hermes cron list --all
+  hermes cron list --profile all --json | jq '.homes[].jobs[].name'")]
+pub(crate) struct List {
+    /// Jobs that have ended or are switched off, too
+    #[arg(long, short)]
+    all: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The jobs of one home, or why they cannot be read.
+pub(crate) struct Listing {
+    pub(crate) desk: Desk,
+    pub(crate) situation: Situation,
+    pub(crate) jobs: Result<Vec<View>>,
+}
+
+impl Listing {
+    /// Looks at a home.
+    pub(crate) fn of(desk: Desk, runtime: &Runtime) -> Self {
+        let situation = desk.situation(runtime);
+        let agents = is_agents(&situation.scheduler);
+        let jobs = desk.jobs().map(|jobs| {
+            let see = |job| {
+                let view = view::view(&Job::read(job), desk.now, &desk.zone.zones);
+                if agents { view.run_by_agent() } else { view }
+            };
+            jobs.iter().map(see).collect()
+        });
+        Self {
+            desk,
+            situation,
+            jobs,
+        }
+    }
+
+    /// What the home ends a command with.
+    pub(crate) fn exit(&self, even_without_jobs: bool) -> Exit {
+        let Ok(jobs) = &self.jobs else {
+            return Exit::FAILED;
+        };
+        let stuck = |view: &View| {
+            matches!(
+                view.state,
+                Standing::Overdue | Standing::Never | Standing::Missed
+            )
+        };
+        if jobs.iter().any(stuck) {
+            return Exit::FAILED;
+        }
+        let armed = jobs.iter().any(|view| view.state.is_armed());
+        match self.situation.firing(self.desk.now) {
+            _ if !armed && !even_without_jobs => Exit::OK,
+            Firing::Yes => Exit::OK,
+            Firing::No(_) => Exit::FAILED,
+            Firing::CannotTell(_) => Exit::INCOMPLETE,
+        }
+    }
+
+    /// The part of a document about this home.
+    pub(crate) fn to_json(&self) -> serde_json::Map<String, Value> {
+        let mut object = serde_json::Map::new();
+        object.insert("home".into(), json!(self.desk.home.path()));
+        object.insert("profile".into(), json!(self.desk.home.profile()));
+        object.insert("zone".into(), json!(self.desk.zone.name));
+        let firing = self.situation.to_json(self.desk.now);
+        if let Value::Object(firing) = firing {
+            object.extend(firing);
+        }
+        if let Err(error) = &self.jobs {
+            object.extend(error.to_json().as_object().cloned().unwrap_or_default());
+        }
+        object
+    }
+}
+
+/// Of several ends the one that counts: a failure before what could not be told.
+pub(crate) fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
+    let mut worst = Exit::OK;
+    for exit in exits {
+        if exit == Exit::FAILED || worst == Exit::OK {
+            worst = if worst == Exit::FAILED { worst } else { exit };
+        }
+    }
+    worst
+}
+
+/// Looks at every home that is meant. Of a single one an unreadable store is the error of the command.
+pub(crate) fn listings(runtime: &mut Runtime) -> Result<Vec<Listing>> {
+    let desks = Desk::all(runtime)?;
+    let alone = desks.len() == 1;
+    let mut listings: Vec<_> = desks
+        .into_iter()
+        .map(|desk| Listing::of(desk, runtime))
+        .collect();
+    if alone && listings.iter().any(|listing| listing.jobs.is_err()) {
+        let broken = listings.pop().and_then(|listing| listing.jobs.err());
+        return broken.map_or(Ok(listings), Err);
+    }
+    Ok(listings)
+}
+
+impl List {
+    /// Prints the jobs.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let listings = listings(runtime)?;
+        if self.json {
+            let homes: Vec<_> = listings
+                .iter()
+                .map(|listing| {
+                    let mut home = listing.to_json();
+                    home.insert("jobs".into(), json!(listing.jobs.as_ref().ok()));
+                    home
+                })
+                .collect();
+            let document = json!({ "schema": "hermes.cron-list/1", "homes": homes });
+            json::print(&mut runtime.out, &document)?;
+        } else {
+            let several = listings.len() > 1;
+            for (index, listing) in listings.iter().enumerate() {
+                if index > 0 {
+                    runtime.out.line("")?;
+                }
+                self.print(runtime, listing, several)?;
+            }
+        }
+        Ok(worst(listings.iter().map(|listing| listing.exit(false))))
+    }
+
+    fn print(&self, runtime: &mut Runtime, listing: &Listing, several: bool) -> Result<()> {
+        if several {
+            let path = human::printable(&listing.desk.home.path().display().to_string());
+            let line = runtime.out.style.heading(&path);
+            runtime.out.line(&line)?;
+        }
+        let jobs = match &listing.jobs {
+            Ok(jobs) => jobs,
+            Err(error) => {
+                runtime.out.error(error);
+                return Ok(());
+            }
+        };
+        let shown = |view: &&View| {
+            self.all || !matches!(view.state, Standing::Completed | Standing::Disabled)
+        };
+        let shown: Vec<_> = jobs.iter().filter(shown).collect();
+        let hidden = jobs.len() - shown.len();
+        if shown.is_empty() {
+            runtime.out.line("There are no jobs.")?;
+        } else {
+            let rows = shown.iter().map(|view| row(view, &listing.desk)).collect();
+            let text = layout::rows(&runtime.out, &HEADINGS, rows);
+            runtime.out.line(&text)?;
+        }
+        for view in shown.iter().filter(|view| view.because.is_some()) {
+            because(runtime, view)?;
+        }
+        if hidden > 0 {
+            let jobs = human::count(hidden, "job", "jobs");
+            runtime
+                .out
+                .note(&format!("{jobs} that have ended are not shown: --all"));
+        }
+        runtime.out.line("")?;
+        let text = layout::pairs(&runtime.out, &footing(listing));
+        runtime.out.line(&text)?;
+        if jobs.iter().any(|view| view.state.is_armed()) {
+            warn_of(runtime, &listing.situation, listing.desk.now);
+        }
+        Ok(())
+    }
+}
+
+const HEADINGS: [&str; 7] = [
+    "id",
+    "name",
+    "state",
+    "schedule",
+    "next run",
+    "last run",
+    "last good",
+];
+
+fn row(view: &View, desk: &Desk) -> Vec<String> {
+    vec![
+        view.id.clone(),
+        view.name.clone(),
+        view.state.word().to_owned(),
+        view.schedule.clone(),
+        next_words(view, desk),
+        last_words(view, desk),
+        view.last_success_at
+            .as_deref()
+            .map(|at| desk.ago(at))
+            .unwrap_or_default(),
+    ]
+}
+
+/// `in 25m`, or `OVERDUE by 7h`.
+pub(crate) fn next_words(view: &View, desk: &Desk) -> String {
+    match (view.overdue_seconds, view.next, view.state.is_armed()) {
+        (Some(late), ..) => format!("OVERDUE by {}", human::duration(late)),
+        (None, Some(next), true) => human::relative(next, desk.now),
+        _ => String::new(),
+    }
+}
+
+/// `ok 7h ago`, or nothing.
+pub(crate) fn last_words(view: &View, desk: &Desk) -> String {
+    let Some(at) = &view.last_run_at else {
+        return "never".to_owned();
+    };
+    let status = view.last_status.as_deref().unwrap_or("unknown");
+    format!("{status} {}", desk.ago(at))
+}
+
+fn because(runtime: &mut Runtime, view: &View) -> Result<()> {
+    let why = view.because.as_deref().unwrap_or_default();
+    let text = human::printable(&format!("{} {}: {why}", view.id, view.state.word()));
+    let text = wrap::hanging(&text, runtime.out.width, "", "  ");
+    runtime.out.line(&text)
+}
+
+/// Who schedules, when it last ticked, and how jobs are dispatched.
+pub(crate) fn footing(listing: &Listing) -> Vec<(&'static str, String)> {
+    let (seen, now) = (&listing.situation, listing.desk.now);
+    let dispatch = seen.dispatch.as_ref();
+    vec![
+        (
+            "scheduler",
+            format!("{} ({})", seen.scheduler_words(), seen.tick_words(now)),
+        ),
+        (
+            "dispatch",
+            dispatch.map_or_else(|| "unknown".to_owned(), Dispatch::words),
+        ),
+        (
+            "stop",
+            seen.stop
+                .as_ref()
+                .map(|stop| format!("{} ({})", stop.stop.told(now), stop.path.display()))
+                .unwrap_or_default(),
+        ),
+    ]
+}

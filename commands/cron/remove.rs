@@ -1,0 +1,119 @@
+//! `hermes cron remove`: a job goes; a backup of the store stays.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use clap::Args;
+use hermes::cron::job::{Job, RawJob};
+use hermes::cron::jobs_file::Change;
+use hermes::error::{Error, Kind, Result};
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use super::reference;
+use crate::exit::Exit;
+
+/// Remove a job
+///
+/// Asks first on a terminal; elsewhere it wants --yes. A backup of the store is kept in cron/backups,
+/// and what the job has written in cron/output stays.
+#[derive(Args, Debug)]
+#[command(visible_alias = "rm")]
+#[command(after_help = "\
+Examples:
+  hermes cron remove digest
+  hermes cron remove a1b2c3d4e5f6 --yes
+  hermes cron remove digest --dry-run")]
+pub(crate) struct Remove {
+    /// The job: its id or its name
+    #[arg(value_name = "JOB")]
+    job: String,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Only show what would be removed
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Remove {
+    /// Removes it.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let desk = Desk::one(runtime)?;
+        let jobs = desk.jobs()?;
+        let job = reference::job(&jobs, &self.job)?.clone();
+        let view = Job::read(&job);
+        let (id, label) = (
+            view.id().unwrap_or_default().to_owned(),
+            human::printable(view.label()),
+        );
+        if id.is_empty() {
+            return Err(
+                Error::new(Kind::Invalid, "the job has no id to remove it by")
+                    .with_hint("the next tick of a scheduler gives it one"),
+            );
+        }
+        if !self.dry_run {
+            if !self.yes && !confirmed(runtime, &format!("Remove job {id} ({label})?"))? {
+                runtime.out.note("Nothing was removed.");
+                return Ok(Exit::FAILED);
+            }
+            desk.file().update(desk.now, |jobs| take(jobs, &id))?;
+        }
+        if self.json {
+            let document = json!({
+                "schema": "hermes.cron-remove/1",
+                "dry_run": self.dry_run,
+                "job": job,
+            });
+            json::print(&mut runtime.out, &document)?;
+        } else {
+            let verb = if self.dry_run {
+                "Would remove"
+            } else {
+                "Removed"
+            };
+            runtime.out.line(&format!("{verb} job {id} ({label})."))?;
+            if view.fire_claim().is_some() {
+                runtime.out.warn(&format!(
+                    "A run of it may be going on, and goes on: hermes cron runs {id}"
+                ));
+            }
+        }
+        Ok(Exit::OK)
+    }
+}
+
+fn take(jobs: &mut Vec<RawJob>, id: &str) -> Result<Change<()>> {
+    let before = jobs.len();
+    jobs.retain(|job| job.get("id").and_then(Value::as_str) != Some(id));
+    if jobs.len() == before {
+        return Err(Error::new(
+            Kind::NotFound,
+            format!("job {id} was removed by somebody else meanwhile"),
+        ));
+    }
+    Ok(Change::WriteAfterBackup(()))
+}
+
+/// Asks on a terminal; where there is none nobody can answer.
+fn confirmed(runtime: &mut Runtime, question: &str) -> Result<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(
+            Error::usage("removing needs a yes, and there is no terminal to ask on")
+                .with_hint("say --yes"),
+        );
+    }
+    runtime.out.note(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    stdin
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Error::io("failed to read the answer", error))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

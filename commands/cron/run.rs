@@ -1,0 +1,360 @@
+//! `hermes cron run`: a job now, in front of whoever asks.
+
+mod background;
+
+use std::collections::HashSet;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use clap::Args;
+use hermes::cron::dispatcher::{Dispatcher, Fate, Order, Parts};
+use hermes::cron::job::{Job, RawJob};
+use hermes::cron::stop_run::{self, Target};
+use hermes::cron::view_log_file::Follower;
+use hermes::error::{Context as _, Error, Kind, Result};
+use hermes::host::identity_probe::own_identity;
+use hermes::ledger::rows;
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::interval;
+use uuid::Uuid;
+
+use super::desk::{Desk, way_out};
+use super::{logs, reference};
+use crate::exit::Exit;
+
+/// Run a job now
+///
+/// Runs it here, in the environment of this shell, and shows what it prints while it runs. It is recorded
+/// like any other run. It takes no slot: the job fires at its next run all the same. A paused job runs
+/// too, and stays paused; one whose run goes on already is left alone.
+///
+/// Ends with 0 if the job succeeded, 1 if it failed, 2 if it could not be launched.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes cron run digest
+  hermes cron run a1b2c3d4e5f6 --detach
+  hermes cron run backup --json | jq .error")]
+pub(crate) struct Run {
+    /// The job: its id or its name
+    #[arg(value_name = "JOB")]
+    job: String,
+    /// Come back as soon as it runs
+    #[arg(long)]
+    detach: bool,
+    /// Only show what would be run
+    #[arg(long = "dry-run", conflicts_with = "detach")]
+    show_only: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Id of the execution, for the process that goes on in the background
+    #[arg(long, value_name = "ID", hide = true)]
+    execution: Option<String>,
+}
+
+/// Between two looks at the log.
+const PACE: Duration = Duration::from_millis(100);
+
+impl Run {
+    /// Runs it to its end. Whatever keeps it from being launched ends with 2.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        match self.attempt(runtime) {
+            Err(error) if !is_ours(error.kind()) => {
+                if self.json {
+                    json::print(&mut runtime.out, &error.to_json())?;
+                } else {
+                    runtime.out.error(&error);
+                }
+                Ok(Exit::ERROR)
+            }
+            other => other,
+        }
+    }
+
+    fn attempt(&self, runtime: &mut Runtime) -> Result<Exit> {
+        let desk = Desk::one(runtime)?;
+        let jobs = desk.jobs()?;
+        let job = reference::job(&jobs, &self.job)?.clone();
+        let situation = desk.situation(runtime);
+        if let Some(stop) = &situation.stop {
+            return Err(
+                Error::new(Kind::Refused, stop.text()).with_hint("lift it first: hermes resume")
+            );
+        }
+        if self.show_only {
+            return self.show(runtime, &desk, &job);
+        }
+        if self.detach {
+            return background::start(runtime, &desk, &job, self.json);
+        }
+        if !self.json && self.execution.is_none() {
+            if situation.scheduler.runs() == Some(false) {
+                runtime.out.warn(
+                    "No scheduler is alive: this run is all that happens, and no slot will fire.",
+                );
+                runtime.out.note(&format!("  {}", way_out(&situation)));
+            } else if situation.scheduler.runs() == Some(true) {
+                let who = situation.scheduler_words();
+                runtime.out.note(&format!(
+                    "It runs here, not in {who}, which keeps its slots."
+                ));
+            }
+        }
+        let fate = self.through(runtime, &desk, &job)?;
+        self.tell(runtime, &job, fate)
+    }
+
+    fn show(&self, runtime: &mut Runtime, desk: &Desk, job: &RawJob) -> Result<Exit> {
+        let task = hermes::cron::edit_probe::check(job, &desk.home)?;
+        let view = Job::read(job);
+        let id = view.id().unwrap_or_default();
+        if self.json {
+            let document = json!({
+                "schema": "hermes.cron-run/1",
+                "dry_run": true,
+                "job": id,
+                "task": task,
+            });
+            json::print(&mut runtime.out, &document)?;
+        } else {
+            let label = human::printable(view.label());
+            let what = if task.work.needs_agent() {
+                "asks the agent"
+            } else {
+                "runs its script"
+            };
+            runtime
+                .out
+                .line(&format!("Would run job {id} ({label}), which {what}."))?;
+        }
+        Ok(Exit::OK)
+    }
+
+    /// Runs the job through a dispatcher of this process, and shows its log as it grows.
+    fn through(&self, runtime: &mut Runtime, desk: &Desk, job: &RawJob) -> Result<Fate> {
+        let (sayings, heard) = mpsc::channel();
+        let dispatcher = dispatcher(runtime, desk, sayings)?;
+        let id = self
+            .execution
+            .clone()
+            .unwrap_or_else(|| Uuid::new_v4().simple().to_string());
+        let order = Order {
+            job: job.clone(),
+            slot: None,
+            manual: true,
+            source: "direct",
+        };
+        let shows = !self.json && self.execution.is_none();
+        let fate = reactor()?.block_on(async {
+            // A run that somebody left behind would stand in the way.
+            let swept = dispatcher.sweep(&HashSet::new()).await?;
+            for closed in swept.closed.iter().filter(|_| shows) {
+                let closed = reference::short(closed);
+                runtime.out.note(&format!(
+                    "Run {closed} had lost its process, and is closed now."
+                ));
+            }
+            let mut screen = Screen {
+                runtime: &mut *runtime,
+                log: Follower::of(&desk.home, &id),
+                shows,
+            };
+            watch(&dispatcher, order, &id, &mut screen).await
+        })?;
+        for sentence in heard.try_iter() {
+            runtime.out.note(&human::printable(&sentence));
+        }
+        Ok(fate)
+    }
+
+    fn tell(&self, runtime: &mut Runtime, job: &RawJob, fate: Fate) -> Result<Exit> {
+        let view = Job::read(job);
+        let job_id = view.id().unwrap_or_default();
+        let told = Told::of(fate);
+        if self.json {
+            let document = json!({
+                "schema": "hermes.cron-run/1",
+                "dry_run": false,
+                "job": job_id,
+                "execution": told.execution,
+                "outcome": told.outcome,
+                "error": told.error,
+            });
+            json::print(&mut runtime.out, &document)?;
+            return Ok(told.exit);
+        }
+        let run = told
+            .execution
+            .as_deref()
+            .map_or_else(String::new, |id| format!(" (run {})", reference::short(id)));
+        let label = human::printable(view.label());
+        let why = told.error.as_deref().map(human::printable);
+        match (told.exit, why) {
+            (Exit::OK, _) => runtime.out.note(&format!("Job {label} succeeded{run}.")),
+            (_, Some(why)) => {
+                let what = told.outcome.replace('_', " ");
+                runtime.out.error(&Error::new(
+                    Kind::Failed,
+                    format!("job {label} {what}{run}: {why}"),
+                ));
+            }
+            (_, None) => runtime.out.error(&Error::new(
+                Kind::Failed,
+                format!("job {label} {}{run}", told.outcome),
+            )),
+        }
+        Ok(told.exit)
+    }
+}
+
+/// Kinds of errors that end as everywhere else: the command line, the output, a defect.
+fn is_ours(kind: Kind) -> bool {
+    matches!(kind, Kind::Usage | Kind::Output | Kind::Internal)
+}
+
+/// A fate for people and for `--json`.
+struct Told {
+    exit: Exit,
+    outcome: &'static str,
+    execution: Option<String>,
+    error: Option<String>,
+}
+
+impl Told {
+    fn of(fate: Fate) -> Self {
+        let (exit, outcome, execution, error) = match fate {
+            Fate::Ended {
+                execution_id,
+                ok: true,
+                error,
+            } => (Exit::OK, "succeeded", Some(execution_id), error),
+            Fate::Ended {
+                execution_id,
+                ok: false,
+                error,
+            } => (Exit::FAILED, "failed", Some(execution_id), error),
+            Fate::Skipped(why) => (Exit::ERROR, "was_not_run", None, Some(why)),
+            Fate::Refused(why) => (Exit::ERROR, "was_refused", None, Some(why)),
+            Fate::NotLaunched {
+                execution_id,
+                error,
+            } => (
+                Exit::ERROR,
+                "could_not_be_launched",
+                execution_id,
+                Some(error),
+            ),
+        };
+        Self {
+            exit,
+            outcome,
+            execution,
+            error,
+        }
+    }
+}
+
+/// Where the log is shown.
+struct Screen<'a> {
+    runtime: &'a mut Runtime,
+    log: Follower,
+    shows: bool,
+}
+
+impl Screen<'_> {
+    fn show(&mut self, all: bool) -> Result<()> {
+        if !self.shows {
+            return Ok(());
+        }
+        let text = if all { self.log.all() } else { self.log.more() }?;
+        logs::print(&mut self.runtime.out, &text)
+    }
+}
+
+async fn watch(
+    dispatcher: &Dispatcher,
+    order: Order,
+    id: &str,
+    screen: &mut Screen<'_>,
+) -> Result<Fate> {
+    let failed = |error| Error::io("failed to listen for signals", error);
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut running = Box::pin(dispatcher.run_as(order, id));
+    let mut beat = interval(PACE);
+    let mut asked = false;
+    loop {
+        tokio::select! {
+            fate = &mut running => {
+                screen.show(true)?;
+                return Ok(fate);
+            }
+            _ = beat.tick() => screen.show(false)?,
+            () = either(&mut interrupt, &mut terminate) => {
+                if asked {
+                    let hint = format!("it goes on without you: hermes cron cancel {id}");
+                    return Err(Error::new(Kind::Failed, "left before its end").with_hint(hint));
+                }
+                asked = true;
+                screen.runtime.out.note("Asking the run to end. Once more, and it goes on alone.");
+                if let Err(error) = cancel(dispatcher, id).await {
+                    screen.runtime.out.error(&error);
+                }
+            }
+        }
+    }
+}
+
+async fn either(one: &mut Signal, other: &mut Signal) {
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
+    }
+}
+
+/// Ends our own run: through the connection that is open already.
+async fn cancel(dispatcher: &Dispatcher, id: &str) -> Result<()> {
+    let (id, now) = (id.to_owned(), dispatcher.now());
+    dispatcher
+        .with_ledger(move |ledger| {
+            let row = ledger.read(|c| rows::execution_by_id(c, &id))?;
+            let facts = ledger.read(|c| rows::facts_of(c, &id))?;
+            let Some(row) = row else { return Ok(()) };
+            match stop_run::look(&row, facts.as_ref(), &own_identity())? {
+                Target::Worker { watch, .. } => stop_run::cancel(ledger, &id, &watch, now),
+                Target::Ended(_) | Target::Abandoned => Ok(()),
+            }
+        })
+        .await
+}
+
+/// A dispatcher of this home, which tells what an operator should read.
+fn dispatcher(runtime: &Runtime, desk: &Desk, sayings: mpsc::Sender<String>) -> Result<Dispatcher> {
+    let say = move |sentence: &str| {
+        let _nobody_may_listen = sayings.send(sentence.to_owned());
+    };
+    let parts = Parts::of(runtime, &desk.home, &desk.config, Box::new(say))?;
+    Ok(Dispatcher::new(parts))
+}
+
+/// Closes the rows of runs that have lost their process.
+pub(crate) fn sweep(runtime: &mut Runtime, desk: &Desk) -> Result<()> {
+    let (sayings, heard) = mpsc::channel();
+    let dispatcher = dispatcher(runtime, desk, sayings)?;
+    reactor()?.block_on(dispatcher.sweep(&HashSet::new()))?;
+    for sentence in heard.try_iter() {
+        runtime.out.note(&human::printable(&sentence));
+    }
+    Ok(())
+}
+
+fn reactor() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context(Kind::Internal, "there is no event loop")
+}

@@ -1,0 +1,216 @@
+//! `hermes cron runs`: the attempts that the ledger keeps.
+
+use clap::{Args, value_parser};
+use hermes::cron::job::{Job, RawJob};
+use hermes::cron::redact::redact;
+use hermes::error::Result;
+use hermes::ledger::{Execution, ExecutionFacts, rows};
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use super::{layout, reference};
+use crate::exit::Exit;
+
+/// List runs, the newest first
+///
+/// Every attempt at a job is a row of the ledger with one end: how it was dispatched, how long it took,
+/// and why it ended as it did. Changes nothing.
+#[derive(Args, Debug)]
+#[command(visible_alias = "history")]
+#[command(after_help = "\
+Examples:
+  hermes cron runs
+  hermes cron runs digest --limit 5
+  hermes cron runs --json | jq '.homes[].runs[] | select(.status == \"failed\")'")]
+pub(crate) struct Runs {
+    /// Only of this job: its id or its name
+    #[arg(value_name = "JOB")]
+    job: Option<String>,
+    /// How many to show
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
+    limit: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The runs of one home.
+struct Kept {
+    desk: Desk,
+    jobs: Vec<RawJob>,
+    runs: Vec<Execution>,
+    facts: Vec<ExecutionFacts>,
+}
+
+/// Columns of a run.
+pub(crate) const HEADINGS: [&str; 7] = [
+    "run",
+    "job",
+    "status",
+    "began",
+    "took",
+    "mode",
+    "what happened",
+];
+
+impl Runs {
+    /// Prints the runs.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let mut kept = Vec::new();
+        let desks = Desk::all(runtime)?;
+        let several = desks.len() > 1;
+        let mut missing = None;
+        for desk in desks {
+            match self.of(desk) {
+                Ok(found) => kept.push(found),
+                Err(error) if several => missing = missing.or(Some(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        if let (true, Some(error)) = (kept.is_empty(), missing) {
+            return Err(error);
+        }
+        if self.json {
+            json::print(&mut runtime.out, &document(&kept))?;
+            return Ok(Exit::OK);
+        }
+        for home in &kept {
+            if several {
+                let path = human::printable(&home.desk.home.path().display().to_string());
+                let line = runtime.out.style.heading(&path);
+                runtime.out.line(&line)?;
+            }
+            print(runtime, home)?;
+        }
+        Ok(Exit::OK)
+    }
+
+    fn of(&self, desk: Desk) -> Result<Kept> {
+        // Runs can be told without a store that can be read, unless one of its jobs was named.
+        let jobs = match &self.job {
+            Some(_) => desk.jobs()?,
+            None => desk.jobs().unwrap_or_default(),
+        };
+        let copy = desk.ledger()?;
+        let wanted = self.job.as_deref().map(|named| {
+            let found = reference::job(&jobs, named);
+            found.map(|job| Job::read(job).id().unwrap_or_default().to_owned())
+        });
+        let runs = desk.read(copy.as_ref(), |copy| match &wanted {
+            Some(Ok(id)) => copy.read(|c| rows::executions_of(c, id, self.limit)),
+            // A job that is gone may have left runs.
+            Some(Err(_)) => {
+                let id = self.job.as_deref().unwrap_or_default();
+                copy.read(|c| rows::executions_of(c, id, self.limit))
+            }
+            None => copy.read(|c| rows::executions(c, self.limit)),
+        })?;
+        if let (Some(Err(error)), true) = (wanted, runs.is_empty()) {
+            return Err(error);
+        }
+        let facts = desk.read(copy.as_ref(), |copy| copy.read(|c| rows::facts(c, 2_000)))?;
+        Ok(Kept {
+            desk,
+            jobs,
+            runs,
+            facts,
+        })
+    }
+}
+
+impl Kept {
+    fn facts_of(&self, run: &Execution) -> Option<&ExecutionFacts> {
+        self.facts.iter().find(|facts| facts.execution_id == run.id)
+    }
+}
+
+fn document(kept: &[Kept]) -> Value {
+    let homes: Vec<_> = kept
+        .iter()
+        .map(|home| {
+            let runs: Vec<_> = home
+                .runs
+                .iter()
+                .map(|run| {
+                    let mut row = json!(run);
+                    row["error"] = json!(
+                        run.error
+                            .as_deref()
+                            .map(|error| redact(error, std::iter::empty()))
+                    );
+                    row["facts"] = json!(home.facts_of(run));
+                    row
+                })
+                .collect();
+            json!({
+                "home": home.desk.home.path(),
+                "profile": home.desk.home.profile(),
+                "runs": runs,
+            })
+        })
+        .collect();
+    json!({ "schema": "hermes.cron-runs/1", "homes": homes })
+}
+
+fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {
+    if home.runs.is_empty() {
+        return runtime.out.line("No run is on record.");
+    }
+    let name = |run: &Execution| {
+        let job = home
+            .jobs
+            .iter()
+            .map(Job::read)
+            .find(|job| job.id() == Some(&run.job_id));
+        job.map_or_else(|| run.job_id.clone(), |job| job.label().to_owned())
+    };
+    let rows = home
+        .runs
+        .iter()
+        .map(|run| row(run, home.facts_of(run), &name(run), &home.desk))
+        .collect();
+    let text = layout::rows(&runtime.out, &HEADINGS, rows);
+    runtime.out.line(&text)
+}
+
+/// One run as a row.
+pub(crate) fn row(
+    run: &Execution,
+    facts: Option<&ExecutionFacts>,
+    job: &str,
+    desk: &Desk,
+) -> Vec<String> {
+    let began = run.started_at.as_ref().or(run.claimed_at.as_ref());
+    let at = began.and_then(|stamp| stamp.at);
+    let end = run.finished_at.as_ref().and_then(|stamp| stamp.at);
+    let end = end.or_else(|| run.status.is_open().then_some(desk.now));
+    let took = at
+        .zip(end)
+        .map(|(at, end)| human::duration(end.duration_since(at).as_secs()));
+    let cause = facts.and_then(|facts| facts.cause.as_ref());
+    let error = run.error.as_deref().map(|error| {
+        let first = error.lines().next().unwrap_or_default();
+        redact(first, std::iter::empty())
+    });
+    let what = match (cause, error) {
+        (Some(cause), Some(error)) => format!("{}: {error}", cause.word()),
+        (Some(cause), None) => cause.word().to_owned(),
+        (None, error) => error.unwrap_or_default(),
+    };
+    let mut status = run.status.word().to_owned();
+    if run.source == "direct" {
+        status.push_str(", by hand");
+    }
+    vec![
+        reference::short(&run.id).to_owned(),
+        job.to_owned(),
+        status,
+        began.map(|stamp| desk.ago(&stamp.text)).unwrap_or_default(),
+        took.unwrap_or_default(),
+        facts.map(|facts| facts.mode.clone()).unwrap_or_default(),
+        what,
+    ]
+}

@@ -1,0 +1,208 @@
+//! `hermes cron show`: everything about one job.
+
+use clap::Args;
+use hermes::cron::catch_up::CatchUp;
+use hermes::cron::job::{Job, RawJob};
+use hermes::cron::next::next_fire;
+use hermes::cron::redact::redact;
+use hermes::cron::view::{self, View};
+use hermes::error::{Error, Result};
+use hermes::ledger::{Execution, rows};
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::{Value, json};
+
+use super::create::{is_agents, schedule_words, timeout_words};
+use super::desk::Desk;
+use super::list::{last_words, next_words};
+use super::{layout, reference};
+use crate::exit::Exit;
+
+/// Show one job
+///
+/// What it runs and when, how it went last and when it last went well, its next runs, and its newest
+/// attempts. Changes nothing.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes cron show digest
+  hermes cron show a1b2c3d4e5f6 --json | jq .job.x_hermes")]
+pub(crate) struct Show {
+    /// The job: its id or its name
+    #[arg(value_name = "JOB")]
+    job: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Attempts that are shown.
+const NEWEST: u32 = 5;
+/// Slots to come that are shown.
+const COMING: usize = 3;
+
+impl Show {
+    /// Prints the job.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let (desk, job) = find(runtime, &self.job)?;
+        let view = Job::read(&job);
+        let id = view.id().unwrap_or_default().to_owned();
+        let mut seen = view::view(&view, desk.now, &desk.zone.zones);
+        if is_agents(&desk.situation(runtime).scheduler) {
+            seen = seen.run_by_agent();
+        }
+        let copy = desk.ledger()?;
+        let runs = desk.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::executions_of(c, &id, NEWEST))
+        })?;
+        let coming = coming(&desk, &job, &seen);
+        if self.json {
+            let document = json!({
+                "schema": "hermes.cron-show/1",
+                "home": desk.home.path(),
+                "profile": desk.home.profile(),
+                "job": job,
+                "view": seen,
+                "next": coming,
+                "runs": runs,
+            });
+            json::print(&mut runtime.out, &document)?;
+            return Ok(Exit::OK);
+        }
+        let mut pairs = about(&desk, &job, &seen);
+        pairs.push(("coming", coming.join(", ")));
+        pairs.extend(history(&desk, &seen));
+        let pairs: Vec<_> = pairs
+            .into_iter()
+            .map(|(label, text)| (label, redact(&text, std::iter::empty())))
+            .collect();
+        let text = layout::pairs(&runtime.out, &pairs);
+        runtime.out.line(&text)?;
+        print_runs(runtime, &desk, &runs)?;
+        Ok(Exit::OK)
+    }
+}
+
+/// The job that is meant, in whichever home of those that are meant.
+pub(crate) fn find(runtime: &mut Runtime, named: &str) -> Result<(Desk, RawJob)> {
+    let mut missing = None;
+    for desk in Desk::all(runtime)? {
+        let jobs = desk.jobs()?;
+        match reference::job(&jobs, named) {
+            Ok(job) => {
+                let job = job.clone();
+                return Ok((desk, job));
+            }
+            Err(error) => missing = missing.or(Some(error)),
+        }
+    }
+    Err(missing.unwrap_or_else(|| Error::usage("there is no home to look in")))
+}
+
+/// The slots to come, as stored.
+fn coming(desk: &Desk, job: &RawJob, view: &View) -> Vec<String> {
+    let Some(next) = view.next.filter(|_| view.state.is_armed()) else {
+        return Vec::new();
+    };
+    let Ok(schedule) = Job::read(job).schedule() else {
+        return Vec::new();
+    };
+    let zone = &desk.zone.zones.configured;
+    let after = |at: &jiff::Timestamp| next_fire(&schedule, *at, zone).map(|fire| fire.instant);
+    std::iter::successors(Some(next), |at| {
+        schedule.is_recurring().then(|| after(at)).flatten()
+    })
+    .take(COMING)
+    .map(|at| desk.wall(at))
+    .collect()
+}
+
+fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> {
+    let raw = Job::read(job);
+    let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+    let own = |key: &str| raw.x_hermes.get(key);
+    let state = match &view.because {
+        Some(why) => format!("{}: {why}", view.state.word()),
+        None => view.state.word().to_owned(),
+    };
+    let next = match view.next {
+        Some(next) => format!("{}, {}", next_words(view, desk), desk.wall(next)),
+        None => "none".to_owned(),
+    };
+    let times = view
+        .repeat
+        .times
+        .map_or_else(|| "for ever".to_owned(), |times| format!("{times} times"));
+    let command = own("deliver_command").and_then(Value::as_array);
+    let command = command.map(|words| {
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        hermes::output::quote::command(&words)
+    });
+    vec![
+        ("job", view.id.clone()),
+        ("name", view.name.clone()),
+        ("state", state),
+        ("fires", schedule_words(job, &view.schedule)),
+        ("next run", next.trim_start_matches(", ").to_owned()),
+        (
+            "repeats",
+            format!("{times}, {} so far", view.repeat.completed),
+        ),
+        ("runs", view.work.to_owned()),
+        ("prompt", text(raw.prompt.text())),
+        ("script", text(view.script.as_deref())),
+        ("directory", text(view.workdir.as_deref())),
+        ("variables", text(own("env_file").and_then(Value::as_str))),
+        ("time limit", timeout_words(job, desk)),
+        ("catch-up", catch_up_words(job)),
+        ("delivers to", text(view.deliver.as_deref())),
+        ("delivered by", command.unwrap_or_default()),
+        ("paused since", stored(desk, raw.paused_at.text())),
+    ]
+}
+
+fn stored(desk: &Desk, text: Option<&str>) -> String {
+    text.map(|text| desk.stored(text)).unwrap_or_default()
+}
+
+fn catch_up_words(job: &RawJob) -> String {
+    match CatchUp::of(job) {
+        CatchUp::Once => "one run stands for all that were missed".to_owned(),
+        CatchUp::Skip => "missed slots are skipped".to_owned(),
+        CatchUp::MaxLateness(limit) => {
+            let limit = human::duration(limit.as_secs());
+            format!("one run, unless it would be more than {limit} late")
+        }
+    }
+}
+
+fn history(desk: &Desk, view: &View) -> Vec<(&'static str, String)> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    vec![
+        ("last run", last_words(view, desk)),
+        ("error", text(&view.last_error)),
+        ("delivery", text(&view.last_delivery_error)),
+        (
+            "last good run",
+            stored(desk, view.last_success_at.as_deref()),
+        ),
+        (
+            "last failure",
+            stored(desk, view.last_failure_at.as_deref()),
+        ),
+        ("held by", text(&view.claimed_by)),
+    ]
+}
+
+fn print_runs(runtime: &mut Runtime, desk: &Desk, runs: &[Execution]) -> Result<()> {
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let rows = runs
+        .iter()
+        .map(|run| super::runs::row(run, None, "", desk))
+        .collect();
+    let text = layout::rows(&runtime.out, &super::runs::HEADINGS, rows);
+    runtime.out.line("")?;
+    runtime.out.line(&text)
+}

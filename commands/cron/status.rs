@@ -1,0 +1,195 @@
+//! `hermes cron status`: whether anything will fire, in one look.
+
+use clap::Args;
+use hermes::cron::view::{Standing, View};
+use hermes::error::Result;
+use hermes::ledger::{Execution, rows};
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::{Value, json};
+
+use super::desk::{Desk, warn_of};
+use super::list::{Listing, footing, listings, worst};
+use super::{layout, reference};
+use crate::exit::Exit;
+
+/// Tell whether anything will fire
+///
+/// Who schedules this home, when it last ticked, how jobs would be dispatched and why, what is overdue,
+/// what runs, and what failed. Changes nothing. Ends with 1 where nothing will fire or a job is overdue,
+/// and with 3 where it cannot be told. 'hermes cron doctor' says what to do about it.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes cron status
+  hermes cron status --profile all
+  hermes cron status --json | jq '.homes[].will_fire'
+  hermes cron status >/dev/null || notify-operator")]
+pub(crate) struct Status {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Open rows that are looked at.
+const MOST: u32 = 200;
+/// Jobs that are named one by one.
+const NAMED: usize = 5;
+
+impl Status {
+    /// Prints the state of each home.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let listings = listings(runtime)?;
+        let mut homes = Vec::new();
+        for listing in &listings {
+            let running = running(&listing.desk)?;
+            if self.json {
+                homes.push(document(listing, &running));
+            } else {
+                if !homes.is_empty() {
+                    runtime.out.line("")?;
+                }
+                homes.push(Value::Null);
+                print(runtime, listing, &running)?;
+            }
+        }
+        if self.json {
+            let document = json!({ "schema": "hermes.cron-status/1", "homes": homes });
+            json::print(&mut runtime.out, &document)?;
+        }
+        Ok(worst(listings.iter().map(|listing| listing.exit(true))))
+    }
+}
+
+fn running(desk: &Desk) -> Result<Vec<Execution>> {
+    let copy = desk.ledger()?;
+    desk.read(copy.as_ref(), |copy| {
+        copy.read(|c| rows::open_executions(c, MOST))
+    })
+}
+
+fn document(listing: &Listing, running: &[Execution]) -> Value {
+    let mut home = listing.to_json();
+    let jobs = listing.jobs.as_deref().unwrap_or_default();
+    let counts: serde_json::Map<String, Value> = STANDINGS
+        .iter()
+        .map(|standing| {
+            let count = jobs.iter().filter(|view| view.state == *standing).count();
+            let word = json!(standing);
+            (word.as_str().unwrap_or_default().to_owned(), json!(count))
+        })
+        .collect();
+    let wrong: Vec<_> = jobs.iter().filter(|view| view.state.is_wrong()).collect();
+    home.insert("counts".into(), Value::Object(counts));
+    home.insert("wrong".into(), json!(wrong));
+    home.insert("running".into(), json!(running));
+    home.insert(
+        "last_success_at".into(),
+        json!(last_good(&listing.desk, jobs)),
+    );
+    Value::Object(home)
+}
+
+const STANDINGS: [Standing; 9] = [
+    Standing::Active,
+    Standing::Overdue,
+    Standing::Refused,
+    Standing::Never,
+    Standing::Missed,
+    Standing::Paused,
+    Standing::Completed,
+    Standing::Error,
+    Standing::Disabled,
+];
+
+/// When any job last went well, as stored.
+fn last_good(desk: &Desk, jobs: &[View]) -> Option<String> {
+    let good = jobs.iter().filter_map(|view| {
+        let text = view.last_success_at.as_deref()?;
+        Some((desk.zone.zones.instant(text)?, text))
+    });
+    good.max().map(|(_, text)| text.to_owned())
+}
+
+fn print(runtime: &mut Runtime, listing: &Listing, running: &[Execution]) -> Result<()> {
+    let desk = &listing.desk;
+    let firing = listing.situation.firing(desk.now);
+    let verdict = match firing.known() {
+        Some(true) => "jobs fire".to_owned(),
+        Some(false) => "nothing will fire".to_owned(),
+        None => "cannot be told".to_owned(),
+    };
+    let mut pairs = vec![
+        ("home", desk.home.path().display().to_string()),
+        ("verdict", verdict),
+    ];
+    pairs.extend(footing(listing));
+    let seen = &listing.situation;
+    if let Some((at, error)) = &seen.last_error {
+        let ago = human::relative(*at, desk.now);
+        pairs.push(("tick error", format!("{error} ({ago})")));
+    }
+    if let Some(good) = seen.last_success {
+        pairs.push(("good tick", desk.when(good)));
+    }
+    match &listing.jobs {
+        Err(error) => runtime.out.error(error),
+        Ok(jobs) => {
+            pairs.push(("jobs", counted(jobs)));
+            let good = last_good(desk, jobs);
+            pairs.push((
+                "last good",
+                good.map(|at| desk.stored(&at)).unwrap_or_default(),
+            ));
+            pairs.extend(named(jobs));
+        }
+    }
+    pairs.extend(running.iter().take(NAMED).map(|run| {
+        let since = run.claimed_at.as_ref().map(|stamp| desk.ago(&stamp.text));
+        let since = since.unwrap_or_default();
+        let id = reference::short(&run.id);
+        (
+            "running",
+            format!("{id} of job {}, began {since}", run.job_id),
+        )
+    }));
+    let text = layout::pairs(&runtime.out, &pairs);
+    runtime.out.line(&text)?;
+    warn_of(runtime, &listing.situation, desk.now);
+    Ok(())
+}
+
+fn counted(jobs: &[View]) -> String {
+    let counts = STANDINGS.iter().filter_map(|standing| {
+        let count = jobs.iter().filter(|view| view.state == *standing).count();
+        (count > 0).then(|| format!("{count} {}", standing.word()))
+    });
+    let counts: Vec<_> = counts.collect();
+    if counts.is_empty() {
+        "none".to_owned()
+    } else {
+        counts.join(", ")
+    }
+}
+
+/// The jobs that are wrong, each with what is.
+fn named(jobs: &[View]) -> Vec<(&'static str, String)> {
+    let wrong: Vec<_> = jobs.iter().filter(|view| view.state.is_wrong()).collect();
+    let mut lines: Vec<_> = wrong
+        .iter()
+        .take(NAMED)
+        .map(|view| {
+            let what = match (view.overdue_seconds, &view.because) {
+                (Some(late), _) => format!("OVERDUE by {}", human::duration(late)),
+                (None, Some(why)) => format!("{}: {why}", view.state.word()),
+                (None, None) => view.state.word().to_owned(),
+            };
+            ("look at", format!("{} {}, {what}", view.id, view.name))
+        })
+        .collect();
+    if wrong.len() > NAMED {
+        let more = wrong.len() - NAMED;
+        lines.push(("look at", format!("{more} more: hermes cron list")));
+    }
+    lines
+}

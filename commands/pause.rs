@@ -1,0 +1,105 @@
+//! `hermes pause`: the emergency stop of a home.
+
+use clap::Args;
+use hermes::config::Config;
+use hermes::cron::edit;
+use hermes::cron::stop::Stop;
+use hermes::cron::stop_file;
+use hermes::cron::zone::Zone;
+use hermes::error::{Error, Kind, Result};
+use hermes::home::Home;
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::exit::Exit;
+
+/// Stop all schedules of a home, at once
+///
+/// Sets the emergency stop that Hermes Agent honours as well: no job, loop or heartbeat fires until it is
+/// lifted ('hermes resume') or ends by itself (--for). What runs already goes on. The stop of a root home
+/// holds for its profiles too.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes pause --reason 'the database moves' --for 2h
+  hermes pause --profile ops
+  hermes pause --dry-run")]
+pub(crate) struct Pause {
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Let it end by itself after so long, like 90s, 2h or 1d
+    #[arg(long = "for", value_name = "TIME", value_parser = edit::seconds)]
+    length: Option<u64>,
+    /// Only show what would be set
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Pause {
+    /// Sets the stop.
+    pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let home = runtime.one_home()?;
+        if !home.path().is_dir() {
+            let path = home.path().display();
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("there is no home at {path}, so nothing to stop"),
+            ));
+        }
+        let now = runtime.clock.wall();
+        let length = self
+            .length
+            .and_then(|seconds| i64::try_from(seconds).ok().map(SignedDuration::from_secs));
+        let stop = Stop::begin(now, self.reason.as_deref(), length);
+        let path = home.join(hermes::cron::stop::NAME);
+        if !self.dry_run {
+            let zone = zone(runtime, &home);
+            stop_file::set(&home, &stop, &zone)?;
+        }
+        if self.json {
+            let document = json!({
+                "schema": "hermes.pause/1",
+                "dry_run": self.dry_run,
+                "file": path,
+                "reason": stop.reason,
+                "since": stop.since,
+                "until": stop.until,
+            });
+            json::print(&mut runtime.out, &document)?;
+            return Ok(Exit::OK);
+        }
+        let verb = if self.dry_run {
+            "Would stop"
+        } else {
+            "Stopped"
+        };
+        let until = stop.until.map_or_else(
+            || "until it is lifted: hermes resume".to_owned(),
+            |until| {
+                format!(
+                    "for {}",
+                    human::duration(until.duration_since(now).as_secs())
+                )
+            },
+        );
+        let path = human::printable(&path.display().to_string());
+        runtime.out.line(&format!(
+            "{verb} all schedules of this home, {until} ({path})."
+        ))?;
+        Ok(Exit::OK)
+    }
+}
+
+fn zone(runtime: &Runtime, home: &Home) -> jiff::tz::TimeZone {
+    let environ = &runtime.environ;
+    let variable = |name: &str| environ.text(name).map(str::to_owned);
+    Zone::of(&Config::load(home, &variable, &[]))
+        .zones
+        .configured
+}

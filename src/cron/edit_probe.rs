@@ -1,0 +1,147 @@
+//! What a job names, looked for before it is kept: its scripts, its directory, its file of variables,
+//! an agent for its prompt.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use super::job::{Job, RawJob};
+use super::task::{self, Place, Script, Task, Work};
+use crate::agent::Settings;
+use crate::agent::runner::find_program;
+use crate::error::{Error, Kind, Result};
+use crate::home::Home;
+
+/// Looks whether a job could run here.
+///
+/// # Errors
+/// [`Kind::Refused`] where it needs what this program does not do, anything else where what it names is
+/// missing or makes no sense.
+pub fn check(job: &RawJob, home: &Home) -> Result<Task> {
+    let view = Job::read(job);
+    if view.no_agent.is_true() && view.monitor_script.is_true() {
+        return Err(
+            Error::usage("--monitor-script starts the agent, and --no-agent forbids it")
+                .with_hint("for a script alone: --script NAME --no-agent"),
+        );
+    }
+    if view.script.is_true() && view.monitor_script.is_true() {
+        return Err(Error::usage(
+            "--script and --monitor-script exclude each other",
+        ));
+    }
+    let place = Place {
+        home: home.path(),
+        script_timeout: 0,
+        output_retention: 0,
+    };
+    let task = task::plan(&view, place)?;
+    match &task.work {
+        Work::Script(script)
+        | Work::Prompt {
+            before: Some(script),
+            ..
+        } => look_at_script(script)?,
+        Work::Monitor { script, prompt, .. } => {
+            look_at_script(script)?;
+            if prompt.trim().is_empty() {
+                return Err(Error::usage(
+                    "a monitor needs a prompt: what the agent is asked of a change",
+                ));
+            }
+        }
+        Work::Prompt { before: None, .. } => {}
+    }
+    if let Some(directory) = &task.workdir {
+        look_at_directory(directory)?;
+    }
+    if let Some(file) = &task.env_file {
+        look_at_env_file(file)?;
+    }
+    Ok(task)
+}
+
+fn look_at_script(script: &Script) -> Result<()> {
+    let path = &script.path;
+    let shown = path.display();
+    let found = std::fs::metadata(path).map_err(|error| {
+        let missing = Error::new(Kind::NotFound, format!("the script {shown} is missing"));
+        missing
+            .with_source(error)
+            .with_hint("scripts are named by their path inside of scripts/ of the home")
+    })?;
+    if !found.is_file() {
+        return Err(Error::new(
+            Kind::Invalid,
+            format!("the script {shown} is no file"),
+        ));
+    }
+    let real = std::fs::canonicalize(path);
+    let scripts = path
+        .ancestors()
+        .find(|directory| directory.file_name() == Some(OsStr::new("scripts")))
+        .and_then(|scripts| std::fs::canonicalize(scripts).ok());
+    if let (Ok(real), Some(scripts)) = (&real, &scripts)
+        && !real.starts_with(scripts)
+    {
+        return Err(Error::new(
+            Kind::Invalid,
+            format!(
+                "the script {shown} leads out of scripts/, to {}",
+                real.display()
+            ),
+        )
+        .with_hint("Hermes Agent runs nothing from there either; copy it into scripts/"));
+    }
+    let by_itself = script.argv().len() == 1;
+    if by_itself && found.permissions().mode() & 0o111 == 0 {
+        return Err(Error::new(
+            Kind::Invalid,
+            format!("the script {shown} is not executable, and its ending names no interpreter"),
+        )
+        .with_hint(format!("chmod +x {shown}")));
+    }
+    Ok(())
+}
+
+fn look_at_directory(directory: &Path) -> Result<()> {
+    let shown = directory.display();
+    if !directory.is_absolute() {
+        return Err(Error::usage(format!(
+            "the working directory '{shown}' is not an absolute path"
+        )));
+    }
+    if directory.is_dir() {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::NotFound,
+        format!("the working directory {shown} is not there"),
+    ))
+}
+
+fn look_at_env_file(file: &Path) -> Result<()> {
+    let shown = file.display();
+    if !file.is_absolute() {
+        return Err(Error::usage(format!(
+            "the file of variables '{shown}' is not an absolute path"
+        )));
+    }
+    std::fs::File::open(file)
+        .map(drop)
+        .map_err(|error| Error::io(format!("failed to read {shown}"), error))
+}
+
+/// Looks whether there is an agent to ask, on this path of programs.
+///
+/// # Errors
+/// When none is configured, it makes no sense, its program is not there, or it is this very binary.
+pub fn check_agent(agent: &Settings, path: Option<&OsStr>) -> Result<()> {
+    let command = agent.resolve()?;
+    let program = command
+        .command
+        .first()
+        .map(String::as_str)
+        .unwrap_or_default();
+    find_program(program, path).map(drop)
+}

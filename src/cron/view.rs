@@ -1,0 +1,295 @@
+//! A job as people look at it: where it stands, when it fires next and how late that is, how it went
+//! last, and what keeps it from running here. Pure.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::job::{Job, Repeat};
+use super::lateness::{MIN_GRACE_SECONDS, ONCE_GRACE_SECONDS};
+use super::needs;
+use super::next::Zones;
+use super::schedule::Schedule;
+
+/// Where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It fires at its next slot.
+    Active,
+    /// Its slot has passed, and nobody fired it.
+    Overdue,
+    /// It would fire, but this program does not do what it needs.
+    Refused,
+    /// Armed, but it has no next slot, or a schedule that cannot be used.
+    Never,
+    /// A one-shot whose time passed without a run.
+    Missed,
+    /// Somebody paused it.
+    Paused,
+    /// It has run as often as it should.
+    Completed,
+    /// It ended in an error.
+    Error,
+    /// Switched off, nobody says why.
+    Disabled,
+}
+
+impl Standing {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Overdue => "overdue",
+            Self::Refused => "refused",
+            Self::Never => "never fires",
+            Self::Missed => "missed",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Error => "error",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    /// Whether it is meant to fire again.
+    #[must_use]
+    pub fn is_armed(self) -> bool {
+        matches!(
+            self,
+            Self::Active | Self::Overdue | Self::Refused | Self::Never | Self::Missed
+        )
+    }
+
+    /// Whether something is wrong that a person should see.
+    #[must_use]
+    pub fn is_wrong(self) -> bool {
+        matches!(
+            self,
+            Self::Overdue | Self::Refused | Self::Never | Self::Missed | Self::Error
+        )
+    }
+}
+
+/// One job, for people and for `--json`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct View {
+    /// Its id; empty where it has none.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub state: Standing,
+    /// Why it stands there, where there is more to say.
+    pub because: Option<String>,
+    /// The kind of its schedule.
+    pub kind: Option<String>,
+    /// The schedule as people wrote it.
+    pub schedule: String,
+    /// The next slot, as stored.
+    pub next_run_at: Option<String>,
+    /// The same instant.
+    #[serde(skip)]
+    pub next: Option<Timestamp>,
+    /// Seconds since the next slot, where that has passed.
+    pub overdue_seconds: Option<i64>,
+    /// Runs so far, and how many there will be.
+    pub repeat: Times,
+    /// What it runs: `script`, `prompt`, or `monitor`.
+    pub work: &'static str,
+    /// Its script.
+    pub script: Option<String>,
+    /// Where it runs.
+    pub workdir: Option<String>,
+    /// Where its result goes.
+    pub deliver: Option<String>,
+    /// When it was last run.
+    pub last_run_at: Option<String>,
+    /// How that ended.
+    pub last_status: Option<String>,
+    /// What went wrong.
+    pub last_error: Option<String>,
+    /// What went wrong with its delivery.
+    pub last_delivery_error: Option<String>,
+    /// When it last did what was asked; later failures leave this alone.
+    pub last_success_at: Option<String>,
+    /// When it last failed; later successes leave this alone.
+    pub last_failure_at: Option<String>,
+    /// Failures of its agent in a row.
+    pub failure_streak: i64,
+    /// Who runs it now, as its claim says.
+    pub claimed_by: Option<String>,
+    /// What it needs and this program does not do.
+    pub unmet: Vec<String>,
+}
+
+/// How often a job runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Times {
+    /// In all; none is for ever.
+    pub times: Option<i64>,
+    /// So far.
+    pub completed: i64,
+}
+
+impl From<Repeat> for Times {
+    fn from(repeat: Repeat) -> Self {
+        Self {
+            times: repeat.times,
+            completed: repeat.completed,
+        }
+    }
+}
+
+/// Looks at a job.
+#[must_use]
+pub fn view(job: &Job<'_>, now: Timestamp, zones: &Zones) -> View {
+    let own = |key: &str| job.x_hermes.get(key).and_then(Value::as_str);
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    let next = job.next_run_at.text().and_then(|text| zones.instant(text));
+    let unmet = needs::unmet(job);
+    let (state, because) = standing(job, next, &unmet, (now, zones));
+    let late = next.map(|next| now.duration_since(next).as_secs());
+    let failed_at = job.last_failure.get("at").and_then(Value::as_str);
+    View {
+        id: job.id().unwrap_or_default().to_owned(),
+        name: job.label().to_owned(),
+        overdue_seconds: late.filter(|_| state == Standing::Overdue),
+        state,
+        because,
+        kind: text(job.kind()),
+        schedule: shown_schedule(job),
+        next_run_at: text(job.next_run_at.text()),
+        next,
+        repeat: job.repeat().into(),
+        work: work(job),
+        script: text(job.script.text().or(job.monitor_script.text())),
+        workdir: text(job.workdir.text()),
+        deliver: text(job.deliver.text()),
+        last_run_at: text(job.last_run_at.text()),
+        last_status: text(job.last_status.text()),
+        last_error: text(job.last_error.text()),
+        last_delivery_error: text(job.last_delivery_error.text()),
+        last_success_at: text(own("last_success_at").or_else(|| good_run(job))),
+        last_failure_at: text(failed_at),
+        failure_streak: number(job.failure_streak.other()),
+        claimed_by: job.fire_claim().map(|claim| claim.by.to_owned()),
+        unmet,
+    }
+}
+
+impl View {
+    /// The same job in a home whose jobs the other program runs: what we do not do stops nothing.
+    #[must_use]
+    pub fn run_by_agent(mut self) -> Self {
+        if self.state == Standing::Refused {
+            (self.state, self.because) = (Standing::Active, None);
+        }
+        self
+    }
+}
+
+fn number(value: Option<&Value>) -> i64 {
+    value.and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// The last run, where that was good and nobody wrote down the last good one by itself.
+fn good_run<'a>(job: &'a Job<'_>) -> Option<&'a str> {
+    let good = matches!(
+        job.last_status.text(),
+        Some("ok" | "delivery_failed" | "delivery_queued")
+    );
+    job.last_run_at.text().filter(|_| good)
+}
+
+fn shown_schedule(job: &Job<'_>) -> String {
+    let display = job.schedule.get("display").and_then(Value::as_str);
+    job.schedule_display
+        .text()
+        .or(display)
+        .unwrap_or("(none)")
+        .to_owned()
+}
+
+fn work(job: &Job<'_>) -> &'static str {
+    if job.monitor_script.is_true() || job.monitor_url.is_true() {
+        "monitor"
+    } else if job.no_agent.is_true() {
+        "script"
+    } else {
+        "prompt"
+    }
+}
+
+fn standing(
+    job: &Job<'_>,
+    next: Option<Timestamp>,
+    unmet: &[String],
+    (now, zones): (Timestamp, &Zones),
+) -> (Standing, Option<String>) {
+    if let Some(end) = ended(job) {
+        return end;
+    }
+    let schedule = match job.schedule() {
+        Ok(schedule) => schedule,
+        Err(why) => return (Standing::Never, Some(why.to_string())),
+    };
+    if let Schedule::Once { at, .. } = &schedule
+        && job.last_run_at.is_none()
+        && !job.is_manual()
+        && job.run_claim().is_none()
+        && job.fire_claim().is_none()
+    {
+        let late = at
+            .instant(&zones.system)
+            .map(|at| now.duration_since(at).as_secs());
+        if late.is_some_and(|late| late > ONCE_GRACE_SECONDS) {
+            return (
+                Standing::Missed,
+                Some("its one time passed without a run".to_owned()),
+            );
+        }
+    }
+    let Some(next) = next else {
+        let why = match job.next_run_at.text() {
+            Some(text) => format!(
+                "its next run is '{}', which is no time",
+                text.escape_debug()
+            ),
+            None => "it has no next run".to_owned(),
+        };
+        return (Standing::Never, Some(why));
+    };
+    if now.duration_since(next).as_secs() > MIN_GRACE_SECONDS {
+        return (Standing::Overdue, None);
+    }
+    if !unmet.is_empty() {
+        return (Standing::Refused, Some(needs::reason(unmet)));
+    }
+    (Standing::Active, None)
+}
+
+/// A job that is not meant to fire.
+fn ended(job: &Job<'_>) -> Option<(Standing, Option<String>)> {
+    let state = job.state.text();
+    if state == Some("completed") {
+        // A recurring job without a limit has no end of its own.
+        let itself = job.is_recurring() && job.repeat().times.is_none();
+        let why = itself.then(|| "it recurs without a limit, and ended all the same".to_owned());
+        return Some((Standing::Completed, why));
+    }
+    if job.is_terminal() {
+        return Some((Standing::Error, job.last_error.text().map(str::to_owned)));
+    }
+    if job.has_pause_marker() {
+        let why = job.paused_reason.text().map(str::to_owned);
+        return Some((Standing::Paused, why));
+    }
+    if !job.is_enabled() {
+        return Some((Standing::Disabled, None));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Looks at who schedules a home, at the markers of its ticker, at its emergency stop, and at the way
+//! jobs would be dispatched. Reads only.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::stop_file;
+use super::view_firing::{Dispatch, Situation};
+use crate::config::{Config, Settings};
+use crate::dispatch::{Kind, Policy, decide, derive};
+use crate::error::Result;
+use crate::home::Home;
+use crate::host::facts::Facts;
+use crate::host::scheduler_owner::{Scheduler, scheduler};
+use crate::host::{Caller, Choice, complete, observe};
+
+/// Longest look at the host: a bus may hang.
+const DEADLINE: Duration = Duration::from_millis(2500);
+/// A marker is a line.
+const LONGEST: u64 = 1 << 16;
+
+/// Looks at a home. What cannot be looked at is "cannot tell", never an error: the jobs can be listed
+/// all the same.
+#[must_use]
+pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Situation {
+    let settings = Settings::of(config);
+    let policy = Policy {
+        require_restart_safe_scope: settings.cron.require_restart_safe_scope,
+    };
+    let facts = facts(caller, home, Some(home.profile()));
+    let scheduler = match &facts {
+        Ok(facts) => who(caller, facts, home),
+        Err(error) => Scheduler::CannotTell {
+            why: error.to_string(),
+        },
+    };
+    let dispatch = facts.ok().map(|facts| {
+        let (derived, _guesses) = derive(&facts);
+        Dispatch {
+            program: facts.dispatcher.program,
+            viewpoint: facts.dispatcher.viewpoint,
+            decision: decide(derived, policy, Kind::Job),
+        }
+    });
+    let marker = |name: &str| text(&home.cron().join(name));
+    let instant = |name: &str| marker(name).and_then(|text| epoch(&text));
+    Situation {
+        scheduler,
+        last_tick: instant("ticker_heartbeat"),
+        last_success: instant("ticker_last_success"),
+        last_error: marker("ticker_last_error").and_then(|text| tick_error(&text)),
+        stop: stop_file::in_force(home, now),
+        dispatch,
+        serve_ticks: settings.serve.cron,
+    }
+}
+
+/// Who fires the schedules of a home, alone.
+#[must_use]
+pub fn scheduler_of(caller: &Caller, home: &Home) -> Scheduler {
+    match facts(caller, home, Some(home.profile())) {
+        Ok(facts) => who(caller, &facts, home),
+        Err(error) => Scheduler::CannotTell {
+            why: error.to_string(),
+        },
+    }
+}
+
+fn facts(caller: &Caller, home: &Home, profile: Option<&str>) -> Result<Facts> {
+    let choice = Choice {
+        home: Some(home.root().path().to_path_buf()),
+        profile: profile.map(str::to_owned),
+        ..Choice::default()
+    };
+    complete(observe(&choice, caller)?, DEADLINE)
+}
+
+/// The records of the home itself first; for a profile those of its root as well, whose gateway may
+/// serve it.
+fn who(caller: &Caller, facts: &Facts, home: &Home) -> Scheduler {
+    let of = |facts: &Facts| {
+        let records = facts
+            .homes
+            .iter()
+            .find(|records| records.path == home.path())?;
+        Some(scheduler(facts, records))
+    };
+    let unknown = || Scheduler::CannotTell {
+        why: format!("{} was not looked at in time", home.path().display()),
+    };
+    let first = of(facts).unwrap_or_else(unknown);
+    if first.runs() == Some(true) || home.root() == *home {
+        return first;
+    }
+    let all = self::facts(caller, home, None).ok();
+    all.and_then(|facts| of(&facts)).unwrap_or(first)
+}
+
+fn text(path: &Path) -> Option<String> {
+    use std::io::Read as _;
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    let file = is_file.then(|| std::fs::File::open(path).ok()).flatten()?;
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Seconds since 1970, the first word of a marker.
+fn epoch(text: &str) -> Option<Timestamp> {
+    let seconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;
+    let since = SignedDuration::try_from_secs_f64(seconds).ok()?;
+    Timestamp::from_duration(since).ok()
+}
+
+fn tick_error(text: &str) -> Option<(Timestamp, String)> {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let words = rest.lines().next().unwrap_or_default().trim();
+    Some((epoch(first)?, words.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_of_both_programs_are_read() {
+        let at = epoch("1795991999.5 4242").unwrap();
+        assert_eq!(at.as_millisecond(), 1_795_991_999_500);
+        assert_eq!(epoch("soon"), None);
+        let (_, words) = tick_error("1795991999.87\nOSError: no space\n").unwrap();
+        assert_eq!(words, "OSError: no space");
+    }
+}

@@ -1,0 +1,132 @@
+//! Homes with jobs for the tests of the verbs: the store, scripts, the test agent, and the binary.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+use super::Sandbox;
+
+/// The instant at which the wall clock of these tests stands.
+pub(crate) const NOW: &str = "2026-06-17T10:00:00Z";
+
+/// A home in which UTC is the zone, with a script that does well.
+pub(crate) fn home() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("config.yaml", "timezone: UTC\n");
+    script(&sandbox, "ok.sh", "echo fine");
+    sandbox
+}
+
+/// A script of the home.
+pub(crate) fn script(sandbox: &Sandbox, name: &str, text: &str) {
+    let path = sandbox.write(&format!("scripts/{name}"), format!("#!/bin/sh\n{text}\n"));
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
+/// Makes the scriptable agent the one of the home; `words` say what it does.
+pub(crate) fn agent(sandbox: &Sandbox, words: &[&str], more: &str) {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/agent.sh");
+    let words: Vec<_> = std::iter::once(program.to_string_lossy().into_owned())
+        .chain(words.iter().map(|word| (*word).to_owned()))
+        .collect();
+    let words = serde_json::to_string(&words).expect("words");
+    sandbox.write(
+        "config.toml",
+        format!("[agent]\ncommand = {words}\n{more}\n"),
+    );
+}
+
+/// One job of the store, armed, a script that does well, with what is said over it.
+pub(crate) fn job(id: &str, more: &Value) -> Value {
+    let mut job = json!({
+        "id": id, "name": format!("job {id}"), "prompt": "", "script": "ok.sh", "no_agent": true,
+        "schedule": {"kind": "interval", "minutes": 30, "display": "every 30m"},
+        "schedule_display": "every 30m", "repeat": {"times": null, "completed": 0},
+        "enabled": true, "state": "scheduled", "paused_at": null, "paused_reason": null,
+        "created_at": "2026-06-17T09:00:00+00:00", "next_run_at": "2026-06-17T10:20:00+00:00",
+        "last_run_at": null, "last_status": null, "deliver": "local", "workdir": null,
+        "future_key": [1.50]
+    });
+    let object = job.as_object_mut().expect("an object");
+    for (key, value) in more.as_object().expect("an object") {
+        object.insert(key.clone(), value.clone());
+    }
+    job
+}
+
+/// Writes the store.
+pub(crate) fn store(sandbox: &Sandbox, jobs: &[Value]) {
+    let store = json!({"jobs": jobs, "updated_at": "2026-06-17T09:00:00+00:00"});
+    sandbox.write("cron/jobs.json", store.to_string());
+}
+
+/// A home with these jobs.
+pub(crate) fn with(jobs: &[Value]) -> Sandbox {
+    let sandbox = home();
+    store(&sandbox, jobs);
+    sandbox
+}
+
+/// The jobs as they stand in the store.
+pub(crate) fn stored(sandbox: &Sandbox) -> Vec<Value> {
+    let text = std::fs::read_to_string(sandbox.home().join("cron/jobs.json")).expect("the store");
+    let store: Value = serde_json::from_str(&text).expect("a store");
+    store["jobs"].as_array().expect("jobs").clone()
+}
+
+/// The binary with these words, at the instant at which the clock stands.
+pub(crate) fn hermes(sandbox: &Sandbox, words: &[&str]) -> Command {
+    let mut command = sandbox.hermes();
+    command.env("__HERMES_NOW", NOW).args(words);
+    command
+}
+
+/// What came of a command: its status, its document, and its stderr.
+pub(crate) fn document(sandbox: &Sandbox, words: &[&str]) -> (i32, Value, String) {
+    let output = hermes(sandbox, words)
+        .arg("--json")
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let value = serde_json::from_str(&text).unwrap_or_else(|error| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        panic!("{words:?}: no document ({error}): {text} {said}")
+    });
+    (
+        output.status.code().expect("a status"),
+        value,
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+/// What came of a command: its status, its stdout and its stderr.
+pub(crate) fn said(sandbox: &Sandbox, words: &[&str]) -> (i32, String, String) {
+    let output = hermes(sandbox, words).output().expect("it runs");
+    (
+        output.status.code().expect("a status"),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+/// Somebody who holds the lock of a serve of this home, as long as it is held.
+pub(crate) struct Serving {
+    _lock: hermes::files::Lock,
+}
+
+/// Pretends that our serve runs, and ticked so many seconds ago.
+pub(crate) fn serving(sandbox: &Sandbox, ago: i64) -> Serving {
+    let path = sandbox.write("run/serve.lock", "");
+    let lock = hermes::files::try_lock(&path)
+        .expect("a lock")
+        .expect("free");
+    let now: jiff::Timestamp = NOW.parse().expect("an instant");
+    let beat = now.as_second() - ago;
+    sandbox.write(
+        "cron/ticker_heartbeat",
+        format!("{beat}.0 {}", std::process::id()),
+    );
+    Serving { _lock: lock }
+}
