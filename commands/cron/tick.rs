@@ -197,10 +197,7 @@ impl Tick {
             running: &HashSet::new(),
             witness: &witness,
         };
-        // An id is drawn when the scan is real: here it has a name that says so.
-        let found = due::due(jobs.iter().enumerate(), &scene, &mut || {
-            "<new id>".to_owned()
-        });
+        let found = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
         self.show(runtime, &zone, now, &found)
     }
 
@@ -228,6 +225,16 @@ impl Tick {
         }
         Ok(Exit::OK)
     }
+}
+
+/// An id as it would be drawn for a record without one; the real scan draws another.
+fn new_id() -> String {
+    uuid::Uuid::new_v4()
+        .simple()
+        .to_string()
+        .chars()
+        .take(12)
+        .collect()
 }
 
 fn document(at: &Stamp, found: &Due) -> Value {

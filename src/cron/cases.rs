@@ -113,6 +113,31 @@ fn b75_a_late_one_shot_does_not_run_whether_its_slot_is_stored_or_not() {
 }
 
 #[test]
+fn b76_a_one_shot_of_the_past_is_refused_where_it_is_written() {
+    let zone = TimeZone::UTC;
+    let now = at("2026-06-17T12:00:00Z");
+    let judge = |text: &str| {
+        let reading = Schedule::parse(text, now, &zone).expect("a schedule");
+        reading.schedule.must_come(now, &zone)
+    };
+    let refusal = judge("2026-06-15T12:00").expect_err("two days ago");
+    assert!(
+        refusal.message.contains("2026-06-15T12:00:00+00:00"),
+        "{refusal}"
+    );
+    assert!(judge("2026-06-17T11:57:59").is_err());
+    for good in [
+        "2026-06-17T11:58:00",
+        "2026-06-18",
+        "in 0m",
+        "every 5m",
+        "0 9 * * *",
+    ] {
+        assert_eq!(judge(good), Ok(()), "{good}");
+    }
+}
+
+#[test]
 fn b84_a_slot_of_the_past_fires_once_and_the_next_lies_ahead() {
     let now = "2026-06-17T12:00:00+02:00";
     for schedule in [

@@ -87,6 +87,15 @@ pub(super) fn too_far(category: Category) -> ScheduleError {
     )
 }
 
+/// A one-shot whose time is over.
+pub(super) fn past(run_at: &str) -> ScheduleError {
+    refuse(
+        Category::Compute,
+        format!("`{run_at}` has passed"),
+        "write a time that is still to come, or a delay: `in 10m`",
+    )
+}
+
 /// An expression that has no next time.
 pub(super) fn never(expr: &str, cron: &CronExpr) -> ScheduleError {
     let hint = if cron.years.is_some() {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::expr::{self, CronExpr};
 use super::job::whole;
+use super::lateness;
 use super::next;
 use super::refusal::{self, Category, ScheduleError};
 use super::stamp::Stamp;
@@ -138,6 +139,19 @@ impl Schedule {
             }
         }
         object
+    }
+
+    /// Refuses a one-shot that is further past than its grace: for whoever creates or edits a job. One
+    /// that a store holds already is the scan's to judge.
+    pub fn must_come(&self, now: Timestamp, zone: &TimeZone) -> Result<(), ScheduleError> {
+        let Schedule::Once { run_at, at } = self else {
+            return Ok(());
+        };
+        let late = at.instant(zone).map(|at| now.duration_since(at).as_secs());
+        match late {
+            Some(late) if late <= lateness::ONCE_GRACE_SECONDS => Ok(()),
+            _ => Err(refusal::past(run_at)),
+        }
     }
 
     /// Reads a schedule text at `now`. Wall clocks without an offset are those of `zone`.

@@ -56,7 +56,9 @@ impl Stamp {
     /// The stamp of an instant with the offset given, whether or not a zone would use it there.
     #[must_use]
     pub fn with_offset(instant: Timestamp, offset: Offset) -> Stamp {
-        let wall = offset.to_datetime(instant);
+        // Stores know microseconds, clocks nanoseconds.
+        let whole = Timestamp::from_microsecond(instant.as_microsecond()).unwrap_or(instant);
+        let wall = offset.to_datetime(whole);
         Stamp {
             wall,
             offset: Some(i64::from(offset.seconds()) * MICROS_PER_SECOND),

@@ -72,6 +72,8 @@ fn the_recorded_scans_come_out_through_the_binary() {
         if expect["removed"] == false {
             let mut set = change["set"].clone();
             if set.get("id").is_some() {
+                let drawn = set["id"].as_str().expect("an id");
+                assert!(drawn.len() == 12 && drawn.chars().all(|c| c.is_ascii_hexdigit()));
                 set["id"] = json!("<generated 12 hex>");
             }
             assert_eq!(set, expect["changed"], "{id}");
