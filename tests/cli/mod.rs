@@ -7,6 +7,7 @@ mod cron_tick;
 mod doctor;
 mod doctor_hosts;
 mod doctor_readonly;
+mod doctor_stores;
 mod doors;
 mod exit;
 mod explain;
