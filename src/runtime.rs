@@ -121,7 +121,11 @@ impl Runtime {
     ///
     /// # Errors
     /// When the hidden clock variable is set and is no instant.
-    pub fn from_process(options: Options) -> Result<Self> {
+    pub fn from_process(mut options: Options) -> Result<Self> {
+        // A person names a directory from where he stands.
+        options.home = options
+            .home
+            .map(|home| std::path::absolute(&home).unwrap_or(home));
         let environ = Environ::capture();
         let clock = clock(&environ)?;
         let out = terminal(&environ, &options);
