@@ -3,7 +3,7 @@
 
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::Mode;
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Subject};
 use crate::host::facts::Fact;
 
@@ -91,9 +91,23 @@ fn no_limit(controllers: &[String]) -> Outcome {
     outcome
 }
 
-/// Only where the number of workers is bounded: without a bound any machine would be too small.
+/// How many workers may run at once: as many as somebody allowed, and no more than there are jobs.
+/// Without a word of anybody's any machine would be too small.
+fn workers(evidence: &Evidence) -> Option<u32> {
+    let allowed = evidence.max_parallel?;
+    let armed = |home: &HomeEvidence| match &home.jobs {
+        Read::Absent => Some(0),
+        Read::Unreadable(_) => None,
+        Read::Got(store) => Some(store.armed().count()),
+    };
+    let jobs: Option<usize> = evidence.homes.iter().map(armed).sum();
+    let jobs = jobs.filter(|_| !evidence.homes.is_empty());
+    let most = jobs.map_or(u32::MAX, |jobs| u32::try_from(jobs).unwrap_or(u32::MAX));
+    Some(allowed.min(most)).filter(|workers| *workers > 1)
+}
+
 fn overcommitted(evidence: &Evidence, limit: u64) -> Option<Finding> {
-    let parallel = evidence.max_parallel.filter(|parallel| *parallel > 1)?;
+    let parallel = workers(evidence)?;
     let memory = &evidence.facts.machine.memory;
     let total = memory.total?;
     let together = limit.saturating_mul(u64::from(parallel));

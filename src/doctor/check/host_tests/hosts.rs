@@ -3,6 +3,7 @@
 use super::{Fixture, evidence, findings, fixture, found};
 use crate::bus::{Failure, FailureKind, Stage};
 use crate::dispatch::Policy;
+use crate::doctor::evidence::Evidence;
 use crate::doctor::finding::Severity::{Info, Warning};
 use crate::host::Facts;
 use crate::host::facts::{CgroupLayout, Container, Fact, NewestFile};
@@ -114,6 +115,16 @@ fn b30_the_sum_of_limits_and_zram_are_named() {
             .iter()
             .any(|seen| seen.observed.contains("zram"))
     );
+}
+
+#[test]
+fn b30_no_more_workers_are_counted_than_there_are_jobs() {
+    let mut evidence = evidence(Facts::example()).with_homes(vec![super::home_after("")]);
+    evidence.max_parallel = Some(8);
+    let codes = |evidence: &Evidence| findings(evidence).iter().any(|found| found.code == "HM108");
+    assert!(!codes(&evidence), "a home without jobs");
+    evidence.homes.clear();
+    assert!(codes(&evidence));
 }
 
 #[test]
