@@ -203,7 +203,7 @@ impl Source {
     fn is_test(&self) -> bool {
         let name = self.path.rsplit('/').next().unwrap_or("");
         self.path.starts_with("tests/")
-            || self.path.contains("/tests/")
+            || self.path.contains("tests/")
             || name.ends_with("tests.rs")
             || ["fake.rs", "testing.rs", "vectors.rs"].contains(&name)
     }

@@ -234,3 +234,34 @@ pub(in crate::doctor) fn judged(evidence: &Evidence) -> Report {
     assert_eq!(report::against_schema(&document), [""; 0]);
     report
 }
+
+/// A report of one finding with these words everywhere.
+pub(super) fn of_words(words: &str) -> Report {
+    let argv = || vec![words.to_owned(), words.to_owned()];
+    let finding = Finding::new("HM204", Subject::new(words, words), words)
+        .seen(Observation::new(words, words, words).at_stage(words))
+        .remedy(Remedy::root(argv(), words).undo(argv()).verify(argv()));
+    let gap = Gap {
+        kind: GapKind::Failed,
+        why: words.to_owned(),
+        would_tell: argv(),
+    };
+    let mut outcome = Outcome::passed(words);
+    outcome.find(finding);
+    outcome.could_not(words, &gap);
+    let mut dispatch = dispatch();
+    dispatch.account = words.to_owned();
+    dispatch.unit = Some(words.to_owned());
+    dispatch.chosen_because = words.to_owned();
+    assemble(Input {
+        run: run(1000),
+        host: Host::default(),
+        dispatch: Some(dispatch),
+        ran: vec![Ran {
+            check: &CHECKS[1],
+            ended: Ended::Said(outcome),
+            took: Duration::ZERO,
+        }],
+        thresholds: Thresholds::default(),
+    })
+}

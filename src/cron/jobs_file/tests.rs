@@ -1,3 +1,5 @@
+//! The job store on a disk: what survives a round trip, and who waits for whom.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -1,3 +1,5 @@
+//! Runs of tasks as processes: ends, limits, outputs.
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;

@@ -88,7 +88,7 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
     let line = problem.at.map_or(1, |at| at.line);
     finding.remedy(
         Remedy::user(
-            ["${EDITOR:-vi}", &format!("+{line}"), &file],
+            ["vi", &format!("+{line}"), &file],
             "opens it where it is wrong",
         )
         .verify(verify(home)),
@@ -148,7 +148,7 @@ fn agent(evidence: &Evidence) -> Outcome {
         let file = home.path("config.toml");
         outcome.find(
             finding.remedy(
-                Remedy::user(["${EDITOR:-vi}", &file], "name the agent under [agent]")
+                Remedy::user(["vi", &file], "name the agent under [agent]")
                     .verify(homes::ours(home, ["agent", "check"])),
             ),
         );

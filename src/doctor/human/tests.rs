@@ -94,3 +94,34 @@ fn a_check_that_broke_down_is_told() {
         "{text}"
     );
 }
+
+/// Whether a terminal might act on something in this text.
+fn acts(text: &str) -> bool {
+    let hidden = |c| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}');
+    text.chars()
+        .any(|c| (c.is_control() && c != '\n' && c != '\t') || hidden(c))
+}
+
+proptest::proptest! {
+    /// Whatever the host calls its things, no terminal acts on it, and a script can read the records.
+    #[test]
+    fn no_text_of_the_host_passes_as_it_is(words in "\\PC{0,8}|[\\x00-\\x1f \\u{80}-\\u{a0}\\u{200b}-\\u{202e}'$`]{0,12}") {
+        let report = sample::of_words(&words);
+        for (width, ascii) in [(Some(40), false), (None, true)] {
+            let mut look = look(width);
+            look.verbose = true;
+            look.style = Style::new(false, ascii);
+            let text = render(&report, look);
+            proptest::prop_assert!(!acts(&text), "{text:?}");
+            proptest::prop_assert!(!ascii || text.is_ascii(), "{text:?}");
+        }
+        let records = super::super::plain::render(&report, Severity::Info);
+        proptest::prop_assert!(!acts(&records), "{records:?}");
+        let fields = |line: &str| line.split('\t').count();
+        for line in records.lines().filter(|line| line.starts_with("finding\t")) {
+            proptest::prop_assert_eq!(fields(line), 9);
+        }
+        let json: serde_json::Value = serde_json::from_str(&super::super::json::render(&report)).unwrap();
+        proptest::prop_assert_eq!(json["findings"][0]["summary"].as_str(), Some(words.as_str()));
+    }
+}

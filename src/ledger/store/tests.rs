@@ -1,3 +1,5 @@
+//! The ledger as it is written: claims, ends, and what never changes again.
+
 use super::*;
 use crate::ledger::rows;
 

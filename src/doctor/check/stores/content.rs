@@ -137,7 +137,7 @@ fn broken(evidence: &Evidence, home: &HomeEvidence, trouble: &Trouble) -> Findin
         .map_or_else(|| "1".to_owned(), |(line, _)| line.to_string());
     finding.remedy(
         Remedy::user(
-            ["${EDITOR:-vi}", &format!("+{place}"), &path],
+            ["vi", &format!("+{place}"), &path],
             "opens it where it breaks",
         )
         .verify(["python3", "-m", "json.tool", &path]),
