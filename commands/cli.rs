@@ -20,6 +20,7 @@ use crate::r#loop::Loop;
 use crate::man::Man;
 use crate::pause::Pause;
 use crate::resume::Resume;
+use crate::serve::Serve;
 use crate::session::Session;
 
 /// Keep scheduled agent work alive, and tell why it is not
@@ -101,6 +102,7 @@ impl Global {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Serve(Serve),
     Cron(Cron),
     Loop(Loop),
     Heartbeat(Heartbeat),
@@ -127,6 +129,7 @@ impl Command {
     /// Runs the command.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self {
+            Self::Serve(serve) => serve.run(runtime),
             Self::Cron(cron) => cron.run(runtime),
             Self::Loop(verb) => verb.run(runtime),
             Self::Heartbeat(verb) => verb.run(runtime),

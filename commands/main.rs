@@ -13,6 +13,7 @@ mod r#loop;
 mod man;
 mod pause;
 mod resume;
+mod serve;
 mod session;
 mod timer;
 mod worker;

@@ -119,15 +119,32 @@ pub struct Lock {
 /// # Errors
 /// When the file cannot be opened or locked for another reason, descriptors running out among them.
 pub fn try_lock(path: &Path) -> Result<Option<Lock>> {
-    let failed = |error| Error::io(format!("failed to lock {}", path.display()), error);
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true).mode(0o600);
-    let file = options.open(path).map_err(failed)?;
+    let file = open_lock(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Lock { _file: file })),
         Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+        Err(TryLockError::Error(error)) => Err(not_locked(path, error)),
     }
+}
+
+/// Takes an flock as [`try_lock`] does, and waits for it: the kernel wakes us, nobody polls.
+///
+/// # Errors
+/// As [`try_lock`].
+pub fn wait_lock(path: &Path) -> Result<Lock> {
+    let file = open_lock(path)?;
+    file.lock().map_err(|error| not_locked(path, error))?;
+    Ok(Lock { _file: file })
+}
+
+fn open_lock(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true).mode(0o600);
+    options.open(path).map_err(|error| not_locked(path, error))
+}
+
+fn not_locked(path: &Path, error: io::Error) -> Error {
+    Error::io(format!("failed to lock {}", path.display()), error)
 }
 
 #[cfg(test)]

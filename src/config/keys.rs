@@ -314,6 +314,12 @@ pub const KEYS: &[Key] = &[
     )
     .variable("HERMES_DASHBOARD_SESSION_TOKEN")
     .secret(),
+    Key::ours(
+        "serve.max_parallel_turns",
+        Count(1),
+        Default::Count(4),
+        "turns of sessions that run at once",
+    ),
     Key::ours("serve.cron", Flag, Default::Flag(true), "tick cron jobs"),
     Key::ours(
         "serve.passive",

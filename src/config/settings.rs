@@ -110,6 +110,8 @@ pub struct Serve {
     pub host: String,
     /// Port to listen at; 0 takes a free one. None where what is set is no port.
     pub port: Option<u16>,
+    /// Turns of sessions that run at once.
+    pub max_parallel_turns: u64,
     /// Tick cron jobs.
     pub cron: bool,
     /// Wait for another scheduler instead of refusing to start.
@@ -224,6 +226,7 @@ impl Serve {
             port: config
                 .count("serve.port")
                 .and_then(|port| u16::try_from(port).ok()),
+            max_parallel_turns: config.count("serve.max_parallel_turns").unwrap_or(4),
             cron: config.flag("serve.cron"),
             passive: config.flag("serve.passive"),
             heartbeat_refresh: limit(seconds(config, "serve.heartbeat_refresh_seconds")),

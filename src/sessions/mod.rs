@@ -35,6 +35,7 @@ pub mod schedule;
 pub mod session;
 pub mod slots;
 mod step;
+pub mod store;
 pub mod stored;
 pub mod turn;
 

@@ -17,6 +17,7 @@ pub mod args;
 pub mod cadence;
 pub mod differences;
 pub mod digest;
+pub mod driver;
 pub mod event;
 pub mod fuse;
 pub mod goal_row;

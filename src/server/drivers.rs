@@ -1,0 +1,122 @@
+//! The table of drivers: what turns beside the hub, each on a task of its own, and whether it still
+//! turns. The service manager's watchdog is fed only while all of them do.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::timepiece::Timepiece;
+use crate::clock::Now;
+
+/// What a driver is busy with.
+pub type Turning<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Something that has to be given a turn now and then.
+pub trait Driver: Send {
+    /// Its name, for the log, the metrics and `/readyz`.
+    fn name(&self) -> &'static str;
+
+    /// Longest turn after which it still counts as turning.
+    fn patience(&self) -> Duration;
+
+    /// One turn; the answer is how long it can wait for the next, in awake time.
+    fn turn(&mut self, now: Now) -> Turning<'_, Duration>;
+
+    /// Serve stops: nothing new, and what runs gets its bounded time.
+    fn drain(&mut self, now: Now) -> Turning<'_, ()>;
+}
+
+/// When each driver last turned, in awake time.
+#[derive(Clone, Debug, Default)]
+pub struct Turns(Arc<Mutex<Vec<Turn>>>);
+
+#[derive(Debug)]
+struct Turn {
+    name: &'static str,
+    patience: Duration,
+    due: Duration,
+}
+
+impl Turns {
+    /// Notes that a driver turned, and within which time it has to turn again.
+    pub(crate) fn turned(&self, name: &'static str, now: Duration, within: Duration) {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = now + within;
+        match turns.iter_mut().find(|turn| turn.name == name) {
+            Some(turn) => turn.due = due + turn.patience,
+            None => turns.push(Turn {
+                name,
+                patience: Duration::ZERO,
+                due,
+            }),
+        }
+    }
+
+    fn enter(&self, name: &'static str, patience: Duration, now: Duration) {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.push(Turn {
+            name,
+            patience,
+            due: now + patience,
+        });
+    }
+
+    /// Drivers that should have turned by now.
+    #[must_use]
+    pub fn stuck(&self, now: Duration) -> Vec<&'static str> {
+        let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let late = turns.iter().filter(|turn| turn.due < now);
+        late.map(|turn| turn.name).collect()
+    }
+
+    /// All drivers.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.iter().map(|turn| turn.name).collect()
+    }
+}
+
+/// Gives a driver its turns until serve stops.
+pub(crate) async fn run(
+    mut driver: Box<dyn Driver>,
+    time: Timepiece,
+    turns: Turns,
+    mut stop: watch::Receiver<bool>,
+) {
+    let name = driver.name();
+    turns.enter(name, driver.patience(), time.now().monotonic);
+    while !*stop.borrow() {
+        let next = driver.turn(time.now()).await;
+        turns.turned(name, time.now().monotonic, next);
+        tokio::select! {
+            () = time.sleep(next) => {}
+            _ = stop.changed() => {}
+        }
+    }
+    driver.drain(time.now()).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn s(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_driver_that_does_not_turn_is_named() {
+        let turns = Turns::default();
+        turns.enter("cron", s(10), s(100));
+        assert!(turns.stuck(s(110)).is_empty());
+        assert_eq!(turns.stuck(s(111)), ["cron"]);
+        turns.turned("cron", s(111), s(60));
+        assert!(turns.stuck(s(181)).is_empty());
+        assert_eq!(turns.stuck(s(182)), ["cron"]);
+        assert_eq!(turns.names(), ["cron"]);
+    }
+}

@@ -1,0 +1,238 @@
+//! What reaches the hub, and what it asks for. Plain data.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Settings;
+use crate::agent::AgentCommand;
+use crate::sessions::schedule::TimerKind;
+use crate::sessions::store::{Card, Found, Loaded, Message, Tick, Write};
+use crate::timers::driver::{Save, Saved};
+
+/// A connection.
+pub(crate) type ConnId = u64;
+/// A turn.
+pub(crate) type TurnId = u64;
+
+/// What happened.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A client came.
+    Connected {
+        /// Its connection.
+        conn: ConnId,
+        /// What it is called in refusals and lists.
+        label: String,
+    },
+    /// A client said something.
+    Frame {
+        /// Its connection.
+        conn: ConnId,
+        /// The text.
+        text: String,
+    },
+    /// A client is gone.
+    Disconnected(ConnId),
+    /// Something may be due.
+    Wake,
+    /// The agent runs.
+    TurnBegan(TurnId),
+    /// The agent could not be started.
+    TurnNotStarted(TurnId, String),
+    /// The agent said something; empty is a sign of life.
+    TurnOutput(TurnId, String),
+    /// The agent is done.
+    TurnEnded(TurnId, Box<End>),
+    /// The judge has spoken.
+    Judged(Judgement),
+    /// The store answers.
+    Stored(Box<Stored>),
+    /// There is a new configuration.
+    Reloaded(Box<Settings>),
+    /// An emergency stop stands, or none does.
+    EmergencyStop(Option<String>),
+    /// Serve is asked to stop.
+    Drain,
+    /// The time for that is over.
+    DrainOver,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct End {
+    /// The answer.
+    pub(crate) text: String,
+    /// The agent's own id of the conversation.
+    pub(crate) agent_session: Option<String>,
+    /// It was stopped on our request.
+    pub(crate) cancelled: bool,
+    /// What went wrong.
+    pub(crate) failed: Option<String>,
+}
+
+/// What a judge said on the condition of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    /// The session.
+    pub(crate) session: String,
+    /// Whether it is met.
+    pub(crate) met: bool,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// An order to the store, with what is to become of the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Order {
+    /// Everything that a start has to know.
+    Load,
+    /// Something to be kept; there is no hurry, and it must not get lost.
+    Write(Write),
+    /// A timer, by compare-and-swap.
+    SaveTimer {
+        /// The runtime id.
+        session: String,
+        /// The stored id.
+        stored_id: String,
+        /// Which timer.
+        kind: TimerKind,
+        /// What is to be saved.
+        save: Save,
+    },
+    /// A session, by id or title.
+    Find(String, Then),
+    /// The sessions used last.
+    List {
+        /// How many at most.
+        most: u32,
+        /// The hidden ones too.
+        hidden: bool,
+        /// A part of the title.
+        title: Option<String>,
+        /// What for.
+        then: Then,
+    },
+    /// The transcript of a session.
+    History(String, u32, Then),
+    /// The wake-ups of a session's timers.
+    Ticks(String, u32, Then),
+    /// Sessions that nobody ended, not used since.
+    LeftOpen(f64),
+    /// The first of these files that is there: a standing task.
+    Task(Vec<PathBuf>, Then),
+}
+
+/// What an answer of the store is for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Then {
+    /// A request of a client, and what it asked.
+    Answer {
+        /// Its connection.
+        conn: ConnId,
+        /// The id of its request.
+        id: serde_json::Value,
+        /// What it asked.
+        what: What,
+    },
+}
+
+/// A request that waits for the store.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum What {
+    /// `session.resume`.
+    Resume(super::sessions::Resume),
+    /// `session.list`.
+    List,
+    /// `session.most_recent`.
+    MostRecent,
+    /// `session.history`.
+    History,
+    /// `timer.history`.
+    Ticks,
+    /// A bare `/loop` in this session.
+    BareLoop(String, super::commands::Form),
+}
+
+/// An answer of the store.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Stored {
+    /// Of [`Order::Load`].
+    Loaded(Result<Loaded, String>),
+    /// So many writes are done with; what is wrong with the store, if anything is.
+    Written(usize, Option<String>),
+    /// Of [`Order::SaveTimer`].
+    Timer(String, TimerKind, Saved),
+    /// Of [`Order::Find`].
+    Found(Result<Option<Box<Found>>, String>, Then),
+    /// Of [`Order::List`].
+    List(Result<Vec<Card>, String>, Then),
+    /// Of [`Order::History`].
+    History(Result<Vec<Message>, String>, Then),
+    /// Of [`Order::Ticks`].
+    Ticks(Result<Vec<Tick>, String>, Then),
+    /// Of [`Order::LeftOpen`].
+    LeftOpen(Result<Vec<Card>, String>),
+    /// Of [`Order::Task`].
+    Task(Option<String>, Then),
+}
+
+/// A turn to be run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TurnSpec {
+    /// Its number.
+    pub(crate) turn: TurnId,
+    /// The stored id of its session.
+    pub(crate) stored_id: String,
+    /// The agent.
+    pub(crate) agent: Arc<AgentCommand>,
+    /// What is asked, with whatever has to go before it.
+    pub(crate) prompt: String,
+    /// The agent's own id of the conversation.
+    pub(crate) agent_session: Option<String>,
+    /// Where it runs.
+    pub(crate) cwd: Option<String>,
+}
+
+/// What the hub asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Effect {
+    /// Send a frame to a client.
+    Send(ConnId, Arc<str>),
+    /// An order to the store.
+    Store(Order),
+    /// Run a turn.
+    StartTurn(Box<TurnSpec>),
+    /// Stop it, politely, then not.
+    StopTurn(TurnId),
+    /// Ask the judge.
+    Judge {
+        /// The session.
+        session: String,
+        /// The condition.
+        until: String,
+        /// The answer to judge by.
+        answer: String,
+    },
+    /// Tell the service manager what serve does.
+    Status(String),
+    /// A line for the log.
+    Log(String),
+}
+
+/// A page for those who watch serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// `/readyz`.
+    Ready,
+    /// `/metrics`.
+    Metrics,
+}
+
+/// A page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// Whether all is well.
+    pub(crate) good: bool,
+    /// The text.
+    pub(crate) body: String,
+}

@@ -1,0 +1,285 @@
+//! One serve a home: the lock that makes it so, and the record by which it names itself.
+//!
+//! The lock is an flock on `run/serve.lock`, held for life; the record beside it is only for people
+//! and programs that want to know who holds it, and is never what decides.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::clock::Now;
+use crate::error::{Error, Kind, Result};
+use crate::files::{self, Lock, Replace};
+use crate::home::Home;
+use crate::host::facts::{Environment, Machine};
+use crate::host::{cgroup, liveness_probe, machine_probe, process_probe, records};
+use crate::sessions::moment::span;
+
+const PRIVATE: Replace<'static> = Replace {
+    prefix: ".serve_",
+    mode: 0o600,
+    durable: false,
+};
+
+/// The one serve of a home.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    _lock: Lock,
+    directory: PathBuf,
+    published: Vec<PathBuf>,
+}
+
+/// What a serve tells of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    /// Its pid.
+    pub(crate) pid: u32,
+    /// Its start, in clock ticks since boot.
+    pub(crate) start_ticks: Option<u64>,
+    /// Its start, in seconds since 1970.
+    pub(crate) started_at: f64,
+    /// `<boot id>:<start of PID 1>`.
+    pub(crate) boot: Option<String>,
+    /// Inode of its pid namespace.
+    pub(crate) pid_namespace: Option<u64>,
+}
+
+impl Identity {
+    /// This process.
+    pub(crate) fn own(machine: &Machine, now: Now) -> Self {
+        let pid = std::process::id();
+        let context = process_probe::Context::of(&machine.boot);
+        let seen = process_probe::process(pid, &context);
+        let ticks = seen
+            .as_ref()
+            .and_then(|process| process.start_ticks.known().copied());
+        let boot = liveness_probe::boot_mark(machine).map(|mark| {
+            let start = mark.init_start.map(|start| start.to_string());
+            format!("{}:{}", mark.id, start.unwrap_or_default())
+        });
+        Self {
+            pid,
+            start_ticks: ticks,
+            started_at: now.wall.as_duration().as_secs_f64(),
+            boot,
+            pid_namespace: machine.namespaces.pid_inode,
+        }
+    }
+}
+
+/// The machine, by an environment that names nothing of it.
+pub(crate) fn machine(now: Now) -> Machine {
+    machine_probe::machine(&Environment::default(), now)
+}
+
+/// Where a serve can be reached.
+#[derive(Clone, Debug)]
+pub(crate) struct Reach {
+    /// The address that it listens at.
+    pub(crate) host: String,
+    /// The port.
+    pub(crate) port: u16,
+}
+
+impl Instance {
+    /// Takes the home; `None` where another serve has it. With `wait` it waits instead: the kernel
+    /// wakes it when the holder lets go, however that ended.
+    pub(crate) fn take(home: &Home, wait: bool) -> Result<Option<Self>> {
+        let directory = home.run_dir();
+        prepare(home, &directory)?;
+        let path = directory.join("serve.lock");
+        let lock = match files::try_lock(&path)? {
+            Some(lock) => lock,
+            None if wait => files::wait_lock(&path)?,
+            None => return Ok(None),
+        };
+        Ok(Some(Self {
+            _lock: lock,
+            directory,
+            published: Vec::new(),
+        }))
+    }
+
+    /// Path of a file of this serve.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Writes `serve.json` and `serve.token`.
+    pub(crate) fn publish(
+        &mut self,
+        home: &Home,
+        identity: &Identity,
+        reach: &Reach,
+        token: &str,
+    ) -> Result<()> {
+        let record = json!({
+            "role": "serve",
+            "pid": identity.pid,
+            "start_ticks": identity.start_ticks,
+            "started_at": identity.started_at,
+            "boot": identity.boot,
+            "pid_namespace": identity.pid_namespace,
+            "home": home.path(),
+            "profiles": [home.profile()],
+            "version": env!("CARGO_PKG_VERSION"),
+            "host": reach.host,
+            "port": reach.port,
+            "socket": self.path("serve.sock"),
+        });
+        self.write("serve.token", token.as_bytes())?;
+        self.write("serve.json", record.to_string().as_bytes())
+    }
+
+    fn write(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        let path = self.path(name);
+        // A file of a dead serve may have another mode.
+        let _not_there = std::fs::remove_file(&path);
+        PRIVATE.write(&path, content)?;
+        self.published.push(path);
+        Ok(())
+    }
+
+    /// Takes back at the end what was published; the lock file stays, as lock files do.
+    pub(crate) fn withdraw(mut self) {
+        self.published.push(self.path("serve.sock"));
+        for path in &self.published {
+            let _gone_already = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn prepare(home: &Home, directory: &Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let failed = |error| Error::io(format!("failed to make {}", directory.display()), error);
+    let mut builder = std::fs::DirBuilder::new();
+    builder.mode(0o700);
+    // A profile that was deleted is not brought back by a serve that was still configured for it.
+    if home.root() != *home && !home.path().is_dir() {
+        return Err(Error::new(
+            Kind::NotFound,
+            format!("the profile '{}' does not exist", home.profile()),
+        )
+        .with_hint(format!("its home would be {}", home.path().display())));
+    }
+    builder.recursive(true).create(directory).map_err(failed)
+}
+
+/// Who holds a home.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Held {
+    pid: Option<u32>,
+    unit: Option<String>,
+    age: Option<f64>,
+    port: Option<u64>,
+    version: Option<String>,
+}
+
+impl Held {
+    /// Reads who holds the home, from the record of the holder and from `/proc`.
+    pub(crate) fn look(home: &Home, now: Now) -> Self {
+        let Ok(text) = std::fs::read_to_string(home.run_dir().join("serve.json")) else {
+            return Self::default();
+        };
+        let Ok(found) = records::record(&text) else {
+            return Self::default();
+        };
+        let port = serde_json::from_str::<serde_json::Value>(&text)
+            .ok()
+            .and_then(|record| record.get("port")?.as_u64());
+        let context = process_probe::Context::of(&machine(now).boot);
+        let process = process_probe::process(found.identity.pid, &context);
+        let unit = process
+            .as_ref()
+            .and_then(|process| cgroup::unit(process.cgroup.known()?))
+            .map(|unit| unit.name);
+        Self {
+            pid: Some(found.identity.pid),
+            unit,
+            age: found
+                .identity
+                .started_at
+                .map(|at| now.wall.as_duration().as_secs_f64() - at),
+            port,
+            version: found.version,
+        }
+    }
+
+    /// The holder in words.
+    pub(crate) fn words(&self) -> String {
+        let Some(pid) = self.pid else {
+            return "another serve, which left no record".to_owned();
+        };
+        let mut words = format!("pid {pid}");
+        if let Some(unit) = &self.unit {
+            let _infallible = write!(words, " in {unit}");
+        }
+        if let Some(age) = self.age {
+            let _infallible = write!(words, ", for {}", span(age));
+        }
+        if let Some(port) = self.port {
+            let _infallible = write!(words, ", port {port}");
+        }
+        if let Some(version) = &self.version {
+            let _infallible = write!(words, ", version {version}");
+        }
+        words
+    }
+
+    /// The refusal to start beside it.
+    pub(crate) fn refusal(&self, home: &Home) -> Error {
+        let home = home.path().display();
+        Error::new(
+            Kind::Busy,
+            format!("another serve has the home {home}: {}", self.words()),
+        )
+        .with_hint("use that one: hermes session list")
+        .with_hint("or wait for its end and take over: hermes serve --passive")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{Clock as _, SystemClock};
+
+    #[test]
+    fn a_home_has_one_serve_and_the_second_learns_which() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let now = SystemClock.now();
+        let mut first = Instance::take(&home, false).unwrap().unwrap();
+        let identity = Identity::own(&machine(now), now);
+        let reach = Reach {
+            host: "127.0.0.1".to_owned(),
+            port: 9119,
+        };
+        first.publish(&home, &identity, &reach, "secret").unwrap();
+        assert!(Instance::take(&home, false).unwrap().is_none());
+        let words = Held::look(&home, now).words();
+        let pid = std::process::id();
+        assert!(words.starts_with(&format!("pid {pid}")), "{words}");
+        assert!(words.contains("port 9119"), "{words}");
+        let record = std::fs::read_to_string(home.join("run/serve.json")).unwrap();
+        assert!(!record.contains("secret"));
+        let found = records::record(&record).unwrap();
+        assert_eq!(found.identity.start_ticks, identity.start_ticks);
+        assert!(found.identity.boot.is_some());
+        first.withdraw();
+        assert!(!home.join("run/serve.json").exists());
+        assert!(!home.join("run/serve.token").exists());
+        assert!(Instance::take(&home, false).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_profile_that_is_gone_stays_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path().join("profiles/ops"));
+        assert_eq!(
+            Instance::take(&home, false).unwrap_err().kind(),
+            Kind::NotFound
+        );
+        assert!(!home.path().exists());
+    }
+}

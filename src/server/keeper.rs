@@ -1,0 +1,238 @@
+//! The store's thread: takes the hub's orders one after the other, and answers them as events.
+//!
+//! What is only to be kept must not get lost while the disk is full or the file is locked by somebody
+//! else: it waits here, in order, and is tried again. Everything else is answered at once, a failure
+//! too. Nothing of the store is read from anywhere else while serve runs.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::driver::Input;
+use super::hub::{Event, Order, Stored};
+use super::turn::words;
+use crate::error::{Error, Result};
+use crate::sessions::store::{Store, Write};
+use crate::timers::driver::{Save, Saved};
+
+/// Between two tries to write what waits.
+const RETRY: Duration = Duration::from_secs(2);
+/// Writes in one transaction.
+const BATCH: usize = 256;
+/// Writes that wait at most; then the oldest are lost, and that is said.
+const WAITING: usize = 20_000;
+/// A standing task is no longer than this, in bytes.
+const TASK: u64 = 64 << 10;
+
+/// The store's thread.
+pub(crate) struct Keeper {
+    orders: Sender<Order>,
+    thread: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Starts the thread.
+    pub(crate) fn start(path: PathBuf, hub: mpsc::Sender<Input>) -> Result<Self> {
+        let (orders, receiver) = channel();
+        let desk = Desk::new(path);
+        let thread = std::thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || desk.run(&receiver, &hub))
+            .map_err(|error| Error::io("failed to start the store's thread", error))?;
+        Ok(Self { orders, thread })
+    }
+
+    /// The way to it.
+    pub(crate) fn orders(&self) -> Sender<Order> {
+        self.orders.clone()
+    }
+
+    /// Waits for its end, which comes when nobody can order any more.
+    pub(crate) fn finish(self) {
+        drop(self.orders);
+        let _panicked = self.thread.join();
+    }
+}
+
+/// What the thread does: orders in, answers out.
+pub(crate) struct Desk {
+    path: PathBuf,
+    store: Option<Store>,
+    waiting: VecDeque<Write>,
+    trouble: Option<String>,
+    answers: Vec<Stored>,
+}
+
+impl Desk {
+    /// A desk over the store at this path.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            store: None,
+            waiting: VecDeque::new(),
+            trouble: None,
+            answers: Vec::new(),
+        }
+    }
+
+    fn run(mut self, orders: &Receiver<Order>, hub: &mpsc::Sender<Input>) {
+        loop {
+            let order = if self.waiting.is_empty() {
+                orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                orders.recv_timeout(RETRY)
+            };
+            let over = matches!(order, Err(RecvTimeoutError::Disconnected));
+            let mut batch: Vec<Order> = order.into_iter().collect();
+            batch.extend(orders.try_iter().take(BATCH));
+            for stored in self.take(batch) {
+                let event = Event::Stored(Box::new(stored));
+                let _stopped = hub.blocking_send(Input::Event(event));
+            }
+            if over {
+                return;
+            }
+        }
+    }
+
+    /// Carries orders out, in their order, and tries again what waits; the answers.
+    pub(crate) fn take(&mut self, orders: Vec<Order>) -> Vec<Stored> {
+        for order in orders {
+            match order {
+                Order::Write(write) => self.waiting.push_back(write),
+                other => {
+                    // What was ordered before comes before.
+                    self.flush();
+                    self.serve(other);
+                }
+            }
+        }
+        self.flush();
+        std::mem::take(&mut self.answers)
+    }
+
+    fn tell(&mut self, stored: Stored) {
+        self.answers.push(stored);
+    }
+
+    fn open(&mut self) -> Result<&mut Store> {
+        if self.store.is_none() {
+            self.store = Some(Store::open(&self.path)?);
+        }
+        self.store
+            .as_mut()
+            .ok_or_else(|| Error::new(crate::error::Kind::Internal, "the store is not open"))
+    }
+
+    fn ask<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> Result<T, String> {
+        let answer = self.open().and_then(question);
+        answer.map_err(|error| {
+            // Whatever it was, a new connection knows better.
+            self.store = None;
+            words(&error)
+        })
+    }
+
+    fn flush(&mut self) {
+        while !self.waiting.is_empty() {
+            let batch: Vec<Write> = self.waiting.iter().take(BATCH).cloned().collect();
+            match self.ask(|store| store.write(&batch)) {
+                Ok(()) => {
+                    self.waiting.drain(..batch.len());
+                    self.trouble = None;
+                    self.tell(Stored::Written(batch.len(), None));
+                }
+                Err(why) => return self.fail(why),
+            }
+        }
+    }
+
+    fn fail(&mut self, why: String) {
+        let mut lost = 0;
+        while self.waiting.len() > WAITING {
+            self.waiting.pop_front();
+            lost += 1;
+        }
+        let why = if lost > 0 {
+            format!("{why}; {lost} writes were lost, too many waited")
+        } else {
+            why
+        };
+        if lost > 0 || self.trouble.as_ref() != Some(&why) {
+            self.trouble = Some(why.clone());
+            self.tell(Stored::Written(lost, Some(why)));
+        }
+    }
+
+    fn serve(&mut self, order: Order) {
+        let stored = match order {
+            Order::Write(_) => return,
+            Order::Load => Stored::Loaded(self.ask(Store::load)),
+            Order::SaveTimer {
+                session,
+                stored_id,
+                kind,
+                save,
+            } => Stored::Timer(session, kind, self.save(&stored_id, kind.word(), &save)),
+            Order::Find(name, then) => {
+                let found = self.ask(|store| store.find(&name));
+                Stored::Found(found.map(|found| found.map(Box::new)), then)
+            }
+            Order::List {
+                most,
+                hidden,
+                title,
+                then,
+            } => {
+                let cards = self.ask(|store| store.list(most, hidden, title.as_deref()));
+                Stored::List(cards, then)
+            }
+            Order::History(id, most, then) => {
+                Stored::History(self.ask(|store| store.history(&id, most)), then)
+            }
+            Order::Ticks(id, most, then) => {
+                Stored::Ticks(self.ask(|store| store.ticks(&id, most)), then)
+            }
+            Order::LeftOpen(before) => {
+                Stored::LeftOpen(self.ask(|store| store.left_open(before, 1000)))
+            }
+            Order::Task(files, then) => {
+                Stored::Task(files.iter().find_map(|file| task(file)), then)
+            }
+        };
+        self.tell(stored);
+    }
+
+    /// A timer is not saved past writes that wait: its session may be among them.
+    fn save(&mut self, stored_id: &str, kind: &str, save: &Save) -> Saved {
+        if let (false, Some(why)) = (self.waiting.is_empty(), &self.trouble) {
+            return Saved::Failed(why.clone());
+        }
+        match self.open() {
+            Ok(store) => {
+                let saved = store.save_timer(stored_id, kind, save);
+                if matches!(saved, Saved::Failed(_)) {
+                    self.store = None;
+                }
+                saved
+            }
+            Err(error) => Saved::Failed(words(&error)),
+        }
+    }
+}
+
+fn task(file: &std::path::Path) -> Option<String> {
+    use std::io::Read as _;
+    let found = fs_err::metadata(file).ok()?;
+    if !found.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let open = fs_err::File::open(file).ok()?;
+    open.take(TASK).read_to_string(&mut text).ok()?;
+    Some(text)
+}

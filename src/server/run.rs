@@ -1,0 +1,276 @@
+//! The life of a serve: it takes the home, binds, publishes where it is, turns, and cleans up.
+
+use std::io::IsTerminal as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+
+use super::admission::Admission;
+use super::driver::{Driver as HubDriver, Input, Parts};
+use super::drivers::{self, Driver, Turns};
+use super::front::{EVENTS, Front};
+use super::hub::Hub;
+use super::instance::{self, Held, Instance, Reach};
+use super::keeper::Keeper;
+use super::settings::{self, Read};
+use super::signals::Signals;
+use super::socket::Ping;
+use super::steps::Steps;
+use super::timepiece::Timepiece;
+use super::{router, start, unix};
+use crate::error::{Context as _, Error, Kind, Result};
+use crate::home::Home;
+use crate::runtime::Runtime;
+
+/// What other drivers get at the end, beyond their own bound.
+const OTHERS: Duration = Duration::from_secs(60);
+/// Shortest token with which serve listens to other hosts.
+const TOKEN: usize = 32;
+
+/// What was asked on the command line.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Settings that flags set, over all others.
+    pub flags: Vec<(&'static str, String)>,
+    /// Clients of other hosts are let in, with the token.
+    pub auth: bool,
+    /// Drivers beside the hub.
+    pub drivers: Vec<Box<dyn Driver>>,
+}
+
+impl std::fmt::Debug for dyn Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a serve ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// It was asked to.
+    Stopped,
+    /// It never began: somebody else has the home.
+    Held(Error),
+}
+
+/// Sixty-four random hexadecimal digits.
+pub(crate) fn random() -> String {
+    let half = || uuid::Uuid::new_v4().simple().to_string();
+    format!("{}{}", half(), half())
+}
+
+/// Serves a home until it is asked to stop.
+///
+/// # Errors
+/// When it cannot begin.
+pub fn serve(runtime: &mut Runtime, options: Options) -> Result<Ended> {
+    let home = runtime.one_home()?;
+    let read = settings::read(&home, &runtime.environ, &options.flags);
+    log();
+    let now = runtime.clock.now();
+    let Some(instance) = Instance::take(&home, read.serve.passive)? else {
+        return Ok(Ended::Held(Held::look(&home, now).refusal(&home)));
+    };
+    let reactor = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::io("failed to start the event loop", error))?;
+    reactor.block_on(
+        Start {
+            home,
+            read,
+            options,
+        }
+        .run(runtime, instance),
+    )?;
+    Ok(Ended::Stopped)
+}
+
+/// Lines of the log go to stderr; the journal puts the time before them itself.
+fn log() {
+    let filter = tracing_subscriber::filter::LevelFilter::INFO;
+    let lines = tracing_subscriber::fmt()
+        .with_max_level(filter)
+        .with_target(false)
+        .with_writer(std::io::stderr);
+    let _already_set = if std::io::stderr().is_terminal() {
+        tracing::subscriber::set_global_default(lines.finish())
+    } else {
+        tracing::subscriber::set_global_default(lines.without_time().finish())
+    };
+}
+
+struct Start {
+    home: Home,
+    read: Read,
+    options: Options,
+}
+
+/// What is open once serve can be reached.
+struct Open {
+    listener: TcpListener,
+    socket: tokio::net::UnixListener,
+    front: Arc<Front>,
+    keeper: Keeper,
+    reach: Reach,
+}
+
+impl Start {
+    async fn run(mut self, runtime: &mut Runtime, mut instance: Instance) -> Result<()> {
+        let signals = Signals::listen()?;
+        let (time, control) = start::time(runtime)?;
+        let machine = instance::machine(time.now());
+        let identity = instance::Identity::own(&machine, time.now());
+        let (sender, inputs) = mpsc::channel(EVENTS);
+        let open = self.open(&mut instance, &identity, &time, &sender).await?;
+        let said = start::identity(&self.home, runtime, &identity, &machine, &self.read);
+        for note in said.notes.iter().chain(&self.read.problems) {
+            tracing::warn!("{note}");
+        }
+        let (stop, stopped) = watch::channel(false);
+        let turns = Turns::default();
+        let others = self.others(&time, &turns, &stopped);
+        let steps = if control.is_some() {
+            Steps::deaf()
+        } else {
+            Steps::listen()
+        };
+        if let Some(control) = control {
+            tokio::spawn(control.obey(sender.clone()));
+        }
+        let parts = Parts {
+            hub: Hub::new(self.read.hub.clone(), said, start::bits(), time.now()),
+            steps,
+            inputs,
+            sender,
+            orders: open.keeper.orders(),
+            turns,
+            stop,
+            around: start::surroundings(&self.home, runtime),
+            judge: self.read.judge.clone(),
+            emergency: start::emergency(&self.home),
+            patience: self.read.serve.drain_timeout,
+            time,
+        };
+        self.serve(open, HubDriver::new(parts), signals, runtime)
+            .await?;
+        let all = async {
+            for other in others {
+                let _panicked = other.await;
+            }
+        };
+        if tokio::time::timeout(OTHERS, all).await.is_err() {
+            tracing::warn!("A driver did not end in its time.");
+        }
+        instance.withdraw();
+        Ok(())
+    }
+
+    /// Binds, publishes, and starts the store's thread.
+    async fn open(
+        &self,
+        instance: &mut Instance,
+        identity: &instance::Identity,
+        time: &Timepiece,
+        sender: &mpsc::Sender<Input>,
+    ) -> Result<Open> {
+        let token = self.read.token.clone().unwrap_or_else(random);
+        let (listener, reach) = self.bind(&token).await?;
+        instance.publish(&self.home, identity, &reach, &token)?;
+        let socket = unix::bind(&instance.path("serve.sock"))?;
+        let bound = (!start::is_loopback(&reach.host)).then(|| reach.host.clone());
+        let admission = Admission::new(&token, bound);
+        let front = Front::new(admission, time.clock(), sender.clone());
+        let keeper = Keeper::start(self.home.state_db(), sender.clone())?;
+        Ok(Open {
+            listener,
+            socket,
+            front,
+            keeper,
+            reach,
+        })
+    }
+
+    /// Serve listens to this host alone, unless it is told who else may come.
+    async fn bind(&self, token: &str) -> Result<(TcpListener, Reach)> {
+        let host = self.read.serve.host.clone();
+        let port = self.read.serve.port.ok_or_else(|| {
+            Error::new(Kind::Invalid, "serve.port is no port")
+                .with_hint("a port is a number from 0 (any free one) to 65535")
+        })?;
+        let chosen = self.read.token.is_some() && token.len() >= TOKEN;
+        let fine = start::is_loopback(&host) || (self.options.auth && chosen);
+        if !fine {
+            return Err(Error::new(
+                Kind::Refused,
+                format!("serve does not listen at {host} without authentication"),
+            )
+            .with_hint(format!(
+                "give --auth, and set serve.token in config.toml to {TOKEN} random characters or more"
+            ))
+            .with_hint("or leave it on this host and reach it through ssh -L"));
+        }
+        let listener = TcpListener::bind((host.as_str(), port))
+            .await
+            .context(
+                Kind::Unavailable,
+                format!("failed to listen at {host}, port {port}"),
+            )
+            .map_err(|error| error.with_hint("another port: --port 0 takes a free one"))?;
+        let port = listener
+            .local_addr()
+            .context(Kind::Io, "failed to learn the port")?
+            .port();
+        Ok((listener, Reach { host, port }))
+    }
+
+    fn others(
+        &mut self,
+        time: &Timepiece,
+        turns: &Turns,
+        stopped: &watch::Receiver<bool>,
+    ) -> Vec<tokio::task::JoinHandle<()>> {
+        std::mem::take(&mut self.options.drivers)
+            .into_iter()
+            .map(|driver| {
+                let (time, turns) = (time.clone(), turns.clone());
+                tokio::spawn(drivers::run(driver, time, turns, stopped.clone()))
+            })
+            .collect()
+    }
+
+    async fn serve(
+        &self,
+        open: Open,
+        driver: HubDriver,
+        signals: Signals,
+        runtime: &mut Runtime,
+    ) -> Result<()> {
+        let Open {
+            listener,
+            socket,
+            front,
+            keeper,
+            reach,
+        } = open;
+        let far = !start::is_loopback(&reach.host);
+        let ping = self.read.serve.ping_interval.filter(|_| far);
+        let ping = ping.map(|every| Ping { every });
+        let app = router::routes(Arc::clone(&front), ping)
+            .into_make_service_with_connect_info::<SocketAddr>();
+        let serving = tokio::spawn(async move { axum::serve(listener, app).await });
+        let local = tokio::spawn(unix::listen(socket, front));
+        let environ = runtime.environ.clone();
+        let reload = || Some(settings::read(&self.home, &environ, &self.options.flags));
+        let mut told = Ok(());
+        let ready = || told = start::tell(runtime, reach.port);
+        driver.run(signals, ready, reload).await;
+        serving.abort();
+        local.abort();
+        keeper.finish();
+        told
+    }
+}

@@ -1,0 +1,262 @@
+//! Runs one turn: the agent's process, its output as events, its end.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc, watch};
+
+use super::driver::Input;
+use super::hub::{End, Event, TurnSpec};
+use crate::agent::runner::{self, Ended, Place};
+use crate::agent::settings::{AnswerIn, PromptBy};
+use crate::agent::{Invocation, Turn};
+use crate::child::run::{End as ProcessEnd, Stream};
+use crate::error::{Context as _, Error, Kind, Result};
+use crate::runtime::Environ;
+
+/// Output is handed on this much later at most, so that a flood of pieces becomes few.
+const COALESCE: Duration = Duration::from_millis(33);
+/// Never given to an agent, whatever it is allowed: with it it could speak as a client.
+const TOKEN_VARIABLE: &str = "HERMES_DASHBOARD_SESSION_TOKEN";
+
+/// What all turns of this serve have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Surroundings {
+    /// Our own environment.
+    pub(crate) environ: Arc<Environ>,
+    /// The home.
+    pub(crate) home: PathBuf,
+    /// Where files of this serve lie.
+    pub(crate) run_dir: PathBuf,
+    /// Where a turn runs whose session names no directory.
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// Runs a turn to its end and tells the hub of it.
+pub(crate) async fn run(
+    spec: TurnSpec,
+    around: Surroundings,
+    cancel: watch::Receiver<bool>,
+    hub: mpsc::Sender<Input>,
+) {
+    let turn = spec.turn;
+    let tell = |event| hub.send(Input::Event(event));
+    let prepared = prepare(&spec, &around);
+    let (invocation, place, _file) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            let _stopped = tell(Event::TurnNotStarted(turn, words(&error))).await;
+            return;
+        }
+    };
+    let shown = spec.agent.answer == AnswerIn::Text;
+    let pieces = std::sync::Mutex::new(Pieces::default());
+    let there = Notify::new();
+    let sink = |stream: Stream, piece: &[u8]| {
+        // Noise on stderr, such as retries, is no progress.
+        if stream == Stream::Out {
+            lock(&pieces).bytes.extend(piece);
+            there.notify_one();
+        }
+    };
+    let mut running = pin!(runner::run_turn(
+        &spec.agent,
+        invocation,
+        place,
+        cancel,
+        sink
+    ));
+    // The process is started by the first poll: an error there is one of starting.
+    let first = tokio::select! {
+        biased;
+        ended = &mut running => Some(ended),
+        () = std::future::ready(()) => None,
+    };
+    let ended = match first {
+        Some(Err(error)) => {
+            let _stopped = tell(Event::TurnNotStarted(turn, words(&error))).await;
+            return;
+        }
+        Some(ended) => ended,
+        None => {
+            let _stopped = tell(Event::TurnBegan(turn)).await;
+            loop {
+                tokio::select! {
+                    ended = &mut running => break ended,
+                    () = there.notified() => {
+                        tokio::time::sleep(COALESCE).await;
+                        let text = lock(&pieces).take(false);
+                        let text = if shown { text } else { String::new() };
+                        let _stopped = tell(Event::TurnOutput(turn, text)).await;
+                    }
+                }
+            }
+        }
+    };
+    let rest = lock(&pieces).take(true);
+    if shown && !rest.is_empty() {
+        let _stopped = tell(Event::TurnOutput(turn, rest)).await;
+    }
+    let _stopped = tell(Event::TurnEnded(turn, Box::new(end(ended)))).await;
+}
+
+fn lock(pieces: &std::sync::Mutex<Pieces>) -> std::sync::MutexGuard<'_, Pieces> {
+    pieces
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Output that was not handed on yet; a character may have come in half.
+#[derive(Default)]
+struct Pieces {
+    bytes: VecDeque<u8>,
+}
+
+impl Pieces {
+    fn take(&mut self, last: bool) -> String {
+        let bytes = self.bytes.make_contiguous();
+        let whole = match std::str::from_utf8(bytes) {
+            Err(error) if !last && error.error_len().is_none() => error.valid_up_to(),
+            _ => bytes.len(),
+        };
+        let taken: Vec<u8> = self.bytes.drain(..whole).collect();
+        String::from_utf8_lossy(&taken).into_owned()
+    }
+}
+
+type Prepared = (Invocation, Place, Option<tempfile::NamedTempFile>);
+
+fn prepare(spec: &TurnSpec, around: &Surroundings) -> Result<Prepared> {
+    let file = match spec.agent.prompt {
+        PromptBy::File => Some(prompt_file(spec, around)?),
+        PromptBy::Stdin | PromptBy::Argument => None,
+    };
+    let path = file
+        .as_ref()
+        .map(|file| file.path().to_string_lossy().into_owned());
+    let mut invocation = spec.agent.invocation(&Turn {
+        prompt: &spec.prompt,
+        session: spec.agent_session.as_deref(),
+        prompt_file: path.as_deref(),
+    });
+    let program = invocation
+        .argv
+        .first()
+        .map(|word| word.to_string_lossy().into_owned());
+    let found = runner::find_program(
+        program.as_deref().unwrap_or_default(),
+        around.environ.get("PATH"),
+    )?;
+    if let Some(word) = invocation.argv.first_mut() {
+        *word = found.into_os_string();
+    }
+    let cwd = match &spec.cwd {
+        Some(cwd) if !std::path::Path::new(cwd).is_dir() => {
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("the working directory {cwd} of the session does not exist"),
+            ));
+        }
+        Some(cwd) => Some(PathBuf::from(cwd)),
+        None => around.cwd.clone(),
+    };
+    let ours = around
+        .environ
+        .iter()
+        .filter(|(name, _)| *name != TOKEN_VARIABLE);
+    let extra = [
+        (
+            OsString::from("HERMES_HOME"),
+            around.home.clone().into_os_string(),
+        ),
+        (
+            OsString::from("HERMES_SESSION_ID"),
+            OsString::from(&spec.stored_id),
+        ),
+    ];
+    let env = spec.agent.environment(ours, extra);
+    Ok((invocation, Place { cwd, env }, file))
+}
+
+fn prompt_file(spec: &TurnSpec, around: &Surroundings) -> Result<tempfile::NamedTempFile> {
+    use std::io::Write as _;
+    let failed = "failed to write the prompt to a file";
+    let mut file = tempfile::Builder::new()
+        .prefix("prompt_")
+        .tempfile_in(&around.run_dir)
+        .context(Kind::Io, failed)?;
+    file.write_all(spec.prompt.as_bytes())
+        .context(Kind::Io, failed)?;
+    Ok(file)
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn words(error: &Error) -> String {
+    let mut words = error.message().to_owned();
+    for cause in error.causes() {
+        words.push_str(": ");
+        words.push_str(&cause);
+    }
+    words
+}
+
+fn end(ended: Result<Ended>) -> End {
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error) => {
+            return End {
+                failed: Some(words(&error)),
+                ..End::default()
+            };
+        }
+    };
+    let last = ended.stderr_tail.lines().last().unwrap_or_default().trim();
+    let with_last = |what: String| {
+        if last.is_empty() {
+            what
+        } else {
+            format!("{what}: {last}")
+        }
+    };
+    let failed = match ended.end {
+        ProcessEnd::Exited(0) if ended.answer.failed => {
+            Some(with_last("the agent says that the turn failed".to_owned()))
+        }
+        ProcessEnd::Exited(0) | ProcessEnd::Cancelled => None,
+        ProcessEnd::Exited(status) => {
+            Some(with_last(format!("the agent ended with status {status}")))
+        }
+        ProcessEnd::Signaled(signal) => Some(with_last(format!(
+            "the agent was killed by signal {signal}"
+        ))),
+        ProcessEnd::TimedOut => Some("the turn ran longer than its limit".to_owned()),
+        ProcessEnd::Inactive => Some("the agent was silent for longer than its limit".to_owned()),
+    };
+    End {
+        text: ended.answer.text,
+        agent_session: ended.answer.session,
+        cancelled: ended.end == ProcessEnd::Cancelled,
+        failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_not_cut_in_half() {
+        let mut pieces = Pieces::default();
+        pieces.bytes.extend(b"a\xc3");
+        assert_eq!(pieces.take(false), "a");
+        pieces.bytes.extend(b"\xa9b");
+        assert_eq!(pieces.take(false), "\u{e9}b");
+        pieces.bytes.extend(b"x\xff\xc3");
+        assert_eq!(pieces.take(true), "x\u{fffd}\u{fffd}");
+        assert_eq!(pieces.take(true), "");
+    }
+}

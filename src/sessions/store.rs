@@ -1,0 +1,117 @@
+//! The store of our sessions, for writing.
+//!
+//! Theory of operation. `state.db` is Hermes Agent's, and its `sessions` and `messages` carry
+//! triggers, full-text indexes and counters that only it keeps in step. So ours go into tables of ours
+//! beside them ([`schema`]), and nothing of its own is written but three things that it shares on
+//! purpose: the rows of timers in `state_meta` (`loop:ID`, `heartbeat:ID`), for ids that we minted, and
+//! our own sign of life in `gateway_heartbeats` where that table exists. A file that we make has only
+//! our tables and an empty `state_meta`; Hermes Agent adds the rest when it comes. The price is that
+//! its own lists do not show our sessions; the gain is that nothing of it can be harmed.
+//!
+//! A timer's row is written by compare-and-swap on its text, in one transaction with what only we know
+//! of it: of two that claim a tick one wins.
+
+mod read;
+mod record;
+pub mod schema;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+pub use record::{Backend, Card, Found, Loaded, Message, StoredTimer, Tick, Write, state};
+
+use crate::db;
+use crate::error::{Error, Kind, Result};
+use crate::timers::driver::{Save, Saved};
+
+/// The store, open for writing.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+}
+
+fn failed(what: &str, error: rusqlite::Error) -> Error {
+    Error::new(Kind::Io, format!("failed to {what} state.db")).with_source(error)
+}
+
+/// A new store is its owner's alone; that it is there already, or cannot be made, SQLite says better.
+fn make_private(path: &Path) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut options = std::fs::OpenOptions::new();
+    let _opened = options.write(true).create_new(true).mode(0o600).open(path);
+}
+
+impl Store {
+    /// Opens the store, and makes what it lacks.
+    ///
+    /// # Errors
+    /// When it cannot be opened, is no database, or stayed locked past [`db::BUSY`].
+    pub fn open(path: &Path) -> Result<Self> {
+        make_private(path);
+        let connection = db::connect_or_create(path).map_err(|damage| {
+            Error::new(Kind::Io, format!("failed to open {}", path.display()))
+                .with_source(damage)
+                .with_hint("hermes cron doctor --only stores says what is wrong with it")
+        })?;
+        connection
+            .execute_batch(schema::STATEMENTS)
+            .map_err(|error| failed("prepare", error))?;
+        Ok(Self { connection })
+    }
+
+    /// Writes all of it, or nothing.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn write(&mut self, writes: &[Write]) -> Result<()> {
+        let mut run = || {
+            let transaction = db::immediate(&mut self.connection)?;
+            for write in writes {
+                write::one(&transaction, write)?;
+            }
+            transaction.commit()
+        };
+        run().map_err(|error| failed("write to", error))
+    }
+
+    /// Stores a timer, if its row still has the text that it is believed to have.
+    ///
+    /// # Errors
+    /// Never: a store that refuses is an answer, [`Saved::Failed`].
+    pub fn save_timer(&mut self, session_id: &str, kind: &str, save: &Save) -> Saved {
+        self.swap(session_id, kind, save)
+            .unwrap_or_else(|error| Saved::Failed(error.to_string()))
+    }
+
+    fn swap(&mut self, session_id: &str, kind: &str, save: &Save) -> rusqlite::Result<Saved> {
+        let key = format!("{kind}:{session_id}");
+        let transaction = db::immediate(&mut self.connection)?;
+        let there: Option<String> = transaction
+            .query_row(
+                "SELECT coalesce(value, '') FROM state_meta WHERE key = ?1",
+                [&key],
+                |row| row.get(0),
+            )
+            .optional()?;
+        if there != save.expected {
+            return Ok(Saved::Lost(there));
+        }
+        transaction.execute(
+            "INSERT INTO state_meta (key, value) VALUES (?1, ?2)
+             ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            [&key, &save.text],
+        )?;
+        transaction.execute(
+            "INSERT INTO hermes_timers (session_id, kind, own) VALUES (?1, ?2, ?3)
+             ON CONFLICT (session_id, kind)
+             DO UPDATE SET own = excluded.own, not_driven = NULL, due_at = NULL",
+            params![session_id, kind, save.own],
+        )?;
+        transaction.commit()?;
+        Ok(Saved::Done)
+    }
+}

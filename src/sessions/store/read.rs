@@ -1,0 +1,270 @@
+//! What serve reads of its own tables: at a start, and when a client resumes or lists.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::record::{Card, Found, Loaded, Message, StoredTimer, Tick, state};
+use super::{Store, failed};
+use crate::error::Result;
+use crate::sessions::rows;
+
+/// How many messages come with a session.
+const WINDOW: u32 = 200;
+/// How many rows of the routing index are looked at.
+const ROUTES: u32 = 10_000;
+
+const CARD: &str =
+    "SELECT id, source, title, cwd, model, parent_id, hidden, agent_session, preview,
+    message_count, started_at, last_active, ended_at, end_reason FROM hermes_sessions";
+const MESSAGE: &str = "SELECT id, session_id, role, origin, text, at, state FROM hermes_messages";
+
+fn card(row: &Row<'_>) -> rusqlite::Result<Card> {
+    Ok(Card {
+        id: row.get(0)?,
+        source: row.get(1)?,
+        title: row.get(2)?,
+        cwd: row.get(3)?,
+        model: row.get(4)?,
+        parent_id: row.get(5)?,
+        hidden: row.get(6)?,
+        agent_session: row.get(7)?,
+        preview: row.get(8)?,
+        message_count: row.get::<_, i64>(9)?.try_into().unwrap_or(0),
+        started_at: row.get(10)?,
+        last_active: row.get(11)?,
+        ended_at: row.get(12)?,
+        end_reason: row.get(13)?,
+    })
+}
+
+/// The word of a small set that a column holds.
+fn word(row: &Row<'_>, at: usize, words: &[&'static str]) -> rusqlite::Result<&'static str> {
+    let text: String = row.get(at)?;
+    let found = words.iter().find(|word| **word == text);
+    Ok(found.or(words.first()).copied().unwrap_or_default())
+}
+
+fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
+    let states = [
+        state::DONE,
+        state::QUEUED,
+        state::RUNNING,
+        state::INTERRUPTED,
+        state::ERROR,
+    ];
+    Ok(Message {
+        id: row.get(0)?,
+        session_id: row.get(1)?,
+        role: word(row, 2, &["user", "assistant"])?,
+        origin: word(row, 3, &["user", "loop", "heartbeat", "agent"])?,
+        text: row.get(4)?,
+        at: row.get(5)?,
+        state: word(row, 6, &states)?,
+    })
+}
+
+impl Store {
+    /// What a start has to know. Turns that the last serve did not finish are marked interrupted.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn load(&mut self) -> Result<Loaded> {
+        self.find_all().map_err(|error| failed("read", error))
+    }
+
+    fn find_all(&mut self) -> rusqlite::Result<Loaded> {
+        let connection = &self.connection;
+        let next_message: i64 = connection.query_row(
+            "SELECT coalesce(max(id), 0) + 1 FROM hermes_messages",
+            [],
+            |row| row.get(0),
+        )?;
+        let interrupted = connection.execute(
+            "UPDATE hermes_messages SET state = ?1 WHERE state = ?2",
+            [state::INTERRUPTED, state::RUNNING],
+        )?;
+        let mut query = connection.prepare(
+            "SELECT id FROM hermes_sessions AS s WHERE ended_at IS NULL AND (
+               EXISTS (SELECT 1 FROM hermes_messages WHERE session_id = s.id AND state = 'queued')
+               OR EXISTS (SELECT 1 FROM state_meta AS m LEFT JOIN hermes_timers AS t
+                   ON t.session_id = s.id AND m.key = t.kind || ':' || s.id
+                   WHERE m.key IN ('loop:' || s.id, 'heartbeat:' || s.id)
+                   AND t.not_driven IS NULL AND m.value LIKE '%\"active\"%'))
+             ORDER BY last_active DESC",
+        )?;
+        let ids = query
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<String>>>()?;
+        let owned = gateway_owned(connection)?;
+        let mut revived = Vec::with_capacity(ids.len());
+        for id in ids {
+            revived.extend(found(connection, &id, &owned)?);
+        }
+        Ok(Loaded {
+            next_message,
+            revived,
+            interrupted,
+        })
+    }
+
+    /// One session, by its id or, where no id is that, by its title.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn find(&self, name: &str) -> Result<Option<Found>> {
+        let look = || {
+            let id: Option<String> = self
+                .connection
+                .query_row(
+                    "SELECT id FROM hermes_sessions WHERE id = ?1 OR title = ?1
+                     ORDER BY id = ?1 DESC, last_active DESC LIMIT 1",
+                    [name],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            match id {
+                Some(id) => found(&self.connection, &id, &gateway_owned(&self.connection)?),
+                None => Ok(None),
+            }
+        };
+        look().map_err(|error| failed("read", error))
+    }
+
+    /// The sessions used last.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn list(&self, most: u32, hidden: bool, title: Option<&str>) -> Result<Vec<Card>> {
+        let sql = format!(
+            "{CARD} WHERE (?1 OR NOT hidden) AND (?2 IS NULL OR title LIKE '%' || ?2 || '%')
+             ORDER BY last_active DESC LIMIT ?3"
+        );
+        let look = || {
+            self.connection
+                .prepare_cached(&sql)?
+                .query_map(params![hidden, title, most], card)?
+                .collect::<rusqlite::Result<_>>()
+        };
+        look().map_err(|error| failed("read", error))
+    }
+
+    /// The newest messages of a session, oldest first.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn history(&self, id: &str, most: u32) -> Result<Vec<Message>> {
+        messages(&self.connection, id, most).map_err(|error| failed("read", error))
+    }
+
+    /// The newest wake-ups of a session's timers, newest first.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn ticks(&self, id: &str, most: u32) -> Result<Vec<Tick>> {
+        let look = || {
+            self.connection
+                .prepare_cached(
+                    "SELECT session_id, kind, number, missed, claimed_at, ended_at, outcome, detail
+                     FROM hermes_ticks WHERE session_id = ?1 ORDER BY id DESC LIMIT ?2",
+                )?
+                .query_map(params![id, most], tick)?
+                .collect::<rusqlite::Result<_>>()
+        };
+        look().map_err(|error| failed("read", error))
+    }
+
+    /// Sessions of ours that nobody ended: not used since `before`, begun before it, without a
+    /// message that waits and without an armed timer.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn left_open(&self, before: f64, most: u32) -> Result<Vec<Card>> {
+        let sql = format!(
+            "{CARD} AS s WHERE ended_at IS NULL AND last_active < ?1 AND started_at < ?1
+             AND NOT EXISTS (SELECT 1 FROM hermes_messages
+                WHERE session_id = s.id AND state IN ('queued', 'running'))
+             AND NOT EXISTS (SELECT 1 FROM state_meta
+                WHERE key IN ('loop:' || s.id, 'heartbeat:' || s.id)
+                AND value LIKE '%\"active\"%') LIMIT ?2"
+        );
+        let look = || {
+            self.connection
+                .prepare_cached(&sql)?
+                .query_map(params![before, most], card)?
+                .collect::<rusqlite::Result<_>>()
+        };
+        look().map_err(|error| failed("read", error))
+    }
+}
+
+fn tick(row: &Row<'_>) -> rusqlite::Result<Tick> {
+    let outcomes = ["finished", "failed", "interrupted", "cut", "given back"];
+    Ok(Tick {
+        session_id: row.get(0)?,
+        kind: word(row, 1, &["loop", "heartbeat"])?,
+        number: row.get::<_, i64>(2)?.try_into().unwrap_or(0),
+        missed: row.get::<_, i64>(3)?.try_into().unwrap_or(0),
+        claimed_at: row.get(4)?,
+        ended_at: row.get(5)?,
+        outcome: word(row, 6, &outcomes)?,
+        detail: row.get(7)?,
+    })
+}
+
+/// Sessions that a messaging gateway answers for.
+fn gateway_owned(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let routes = rows::routing(connection, ROUTES)?.unwrap_or_default();
+    let live = routes
+        .into_iter()
+        .filter_map(|route| route.entry.ok())
+        .filter(|entry| !entry.suspended && entry.has_origin);
+    Ok(live.filter_map(|entry| entry.session_id).collect())
+}
+
+fn messages(connection: &Connection, id: &str, most: u32) -> rusqlite::Result<Vec<Message>> {
+    let sql = format!("{MESSAGE} WHERE session_id = ?1 ORDER BY id DESC LIMIT ?2");
+    let mut newest = connection
+        .prepare_cached(&sql)?
+        .query_map(params![id, most], message)?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    newest.reverse();
+    Ok(newest)
+}
+
+fn timer(connection: &Connection, id: &str, kind: &str) -> rusqlite::Result<Option<StoredTimer>> {
+    connection
+        .prepare_cached(
+            "SELECT coalesce(m.value, ''), coalesce(t.own, '{}'), t.not_driven FROM state_meta AS m
+             LEFT JOIN hermes_timers AS t ON t.session_id = ?1 AND t.kind = ?2
+             WHERE m.key = ?2 || ':' || ?1",
+        )?
+        .query_row([id, kind], |row| {
+            Ok(StoredTimer {
+                text: row.get(0)?,
+                own: row.get(1)?,
+                not_driven: row.get(2)?,
+            })
+        })
+        .optional()
+}
+
+fn found(
+    connection: &Connection,
+    id: &str,
+    gateway_owned: &[String],
+) -> rusqlite::Result<Option<Found>> {
+    let sql = format!("{CARD} WHERE id = ?1");
+    let card = connection
+        .prepare_cached(&sql)?
+        .query_row([id], card)
+        .optional()?;
+    let Some(card) = card else {
+        return Ok(None);
+    };
+    Ok(Some(Found {
+        messages: messages(connection, id, WINDOW)?,
+        looping: timer(connection, id, "loop")?,
+        heartbeat: timer(connection, id, "heartbeat")?,
+        gateway_owned: gateway_owned.iter().any(|owned| owned == id),
+        card,
+    }))
+}
