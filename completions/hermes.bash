@@ -58,6 +58,9 @@ _hermes() {
             hermes,resume)
                 cmd="hermes__subcmd__resume"
                 ;;
+            hermes,serve)
+                cmd="hermes__subcmd__serve"
+                ;;
             hermes,session)
                 cmd="hermes__subcmd__session"
                 ;;
@@ -170,7 +173,7 @@ _hermes() {
 
     case "${cmd}" in
         hermes)
-            opts="-p -h -V --home --profile --color --ascii --help --version cron loop heartbeat session agent pause resume doctor config explain completions man help __doors worker guard"
+            opts="-p -h -V --home --profile --color --ascii --help --version serve cron loop heartbeat session agent pause resume doctor config explain completions man help __doors worker guard"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1642,6 +1645,48 @@ _hermes() {
                 return 0
             fi
             case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd__serve)
+            opts="-p -h --host --port --no-cron --foreground --passive --auth --home --profile --color --ascii --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --auth)
+                    COMPREPLY=($(compgen -W "token" -- "${cur}"))
+                    return 0
+                    ;;
                 --home)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -32,6 +32,7 @@ never\t'Never'"
 complete -c hermes -n "__fish_hermes_needs_command" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_needs_command" -s V -l version -d 'Print version'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "serve" -d 'Host sessions, drive loops and heartbeats, tick cron'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "cron" -d 'Manage scheduled jobs, and find out why one does not fire'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "loop" -d 'Show loops: prompts that a session runs again and again'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "heartbeat" -d 'Show heartbeats: cadences at which a session reports'
@@ -48,6 +49,19 @@ complete -c hermes -n "__fish_hermes_needs_command" -f -a "help" -d 'Print help 
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "__doors" -d 'Dial the doors that a request on stdin names, and print what they said'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "worker" -d 'Adopt one execution and run it; its payload comes on stdin'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "guard" -d 'Tie this process to its parent and become a program'
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l host -d 'Address to listen at [default: serve.host, else 127.0.0.1]' -r
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l port -d 'Port to listen at; 0 takes a free one [default: serve.port, else 9119]' -r
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l auth -d 'Who else than this host may connect' -r -f -a "token\t'By the token of serve.token, at least 32 characters'"
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l no-cron -d 'Do not tick cron jobs'
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l foreground -d 'Stay in the foreground; serve always does'
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l passive -d 'Wait while another serve has the home, then take over'
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
