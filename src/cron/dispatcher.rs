@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
@@ -69,6 +69,7 @@ pub struct Dispatcher {
     pub(super) owner: Owner,
     ledger: Arc<Mutex<Option<Ledger>>>,
     warned: AtomicBool,
+    at_risk: Arc<AtomicUsize>,
 }
 
 /// One job that is to run.
@@ -128,7 +129,14 @@ impl Dispatcher {
             owner,
             ledger: Arc::default(),
             warned: AtomicBool::new(false),
+            at_risk: Arc::default(),
         }
+    }
+
+    /// How many runs a stop of this process may take along: those that are not placed, or not yet.
+    #[must_use]
+    pub fn at_risk(&self) -> usize {
+        self.at_risk.load(Ordering::Relaxed)
     }
 
     /// The job store.

@@ -27,6 +27,9 @@ pub const PARALLEL: usize = 8;
 /// The longest pause after descriptors ran out.
 const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(900);
 
+/// How often a drain looks whether there is still something to wait for.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
 /// Ends of runs that are kept for whoever asks.
 const FATES: usize = 1000;
 
@@ -365,19 +368,23 @@ impl Ticker {
         let _whoever_is_left_has_a_row = tokio::time::timeout(most, wait).await;
     }
 
-    /// Starts nothing more, and waits for what goes on, at most this long. Returns how many runs go on
-    /// all the same.
+    /// Starts nothing more, and waits for the runs that a stop would take along, at most this long.
+    /// Placed ones go on without us. Returns how many are left that will not.
     pub async fn drain(&mut self, most: Duration) -> usize {
         let _whoever_waits_for_room_listens = self.ask.send(true);
         let wait = async {
-            while let Some(ended) = self.tasks.join_next().await {
-                if let Ok((id, fate)) = ended {
-                    self.note(&id, &fate);
+            while self.dispatcher.at_risk() > 0 {
+                // A launch that gets placed meanwhile is no end, and still nothing to wait for.
+                let ended = tokio::time::timeout(LOOK_AGAIN, self.tasks.join_next()).await;
+                match ended {
+                    Ok(Some(Ok((id, fate)))) => self.note(&id, &fate),
+                    Ok(Some(Err(_))) | Err(_) => {}
+                    Ok(None) => break,
                 }
             }
         };
         let _the_rest_is_counted = tokio::time::timeout(most, wait).await;
-        self.running.len()
+        self.dispatcher.at_risk()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::time::Instant;
 
@@ -20,6 +20,22 @@ use crate::ledger::{Status, rows};
 const LEAST_MEMORY: u64 = 64 << 20;
 /// Most memory that a worker may have, in bytes: half of the machine's, and at most this.
 const MOST_MEMORY: u64 = 4 << 30;
+
+/// One run that a stop of this process may take along; counted as long as it is here.
+struct Risk(Arc<AtomicUsize>);
+
+impl Risk {
+    fn of(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Risk {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// What a worker without an acknowledgement left.
 struct Silence {
@@ -57,6 +73,7 @@ impl Dispatcher {
         );
         environment.extend(self.parts.test_variables.iter().cloned());
         let mut offers = 0;
+        let risk = Risk::of(&self.at_risk);
         loop {
             offers += 1;
             let since = Instant::now();
@@ -67,6 +84,9 @@ impl Dispatcher {
             match worker.answer(id, since).await {
                 Answer::Adopted(read) => {
                     self.check_promise(&decision, &read);
+                    if read.unit.is_some() {
+                        drop(risk);
+                    }
                     return self.wait(worker, Some(read), claimed, id).await;
                 }
                 answer => {
