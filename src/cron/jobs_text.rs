@@ -166,11 +166,35 @@ impl<'b> JobsText<'b> {
         notes.push(ShapeNote::ControlCharacters);
         match serde_json::from_str(mended) {
             Ok(read) => Ok((read, notes)),
-            // The position is that of the mended text, which differs only behind control
-            // characters.
-            Err(error) => Err(syntax(&error)),
+            Err(error) => {
+                let mut wrong = syntax(&error);
+                let at = original_offset(&self.text, mended, (wrong.line, wrong.column));
+                (wrong.line, wrong.column) = position(self.text.as_bytes(), at);
+                Err(wrong)
+            }
         }
     }
+}
+
+/// Where a place of the mended text lies in the original.
+fn original_offset(original: &str, mended: &str, (line, column): (usize, usize)) -> usize {
+    let before: usize = mended
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
+    let offset = before + column.saturating_sub(1);
+    let mut reached = 0;
+    for (index, c) in original.char_indices() {
+        if reached >= offset {
+            return index;
+        }
+        let kept = mended
+            .get(reached..)
+            .is_some_and(|rest| rest.starts_with(c));
+        reached += if kept { c.len_utf8() } else { ESCAPE };
+    }
+    original.len()
 }
 
 fn syntax(error: &serde_json::Error) -> JobsTextError {
@@ -204,6 +228,9 @@ fn position(bytes: &[u8], offset: usize) -> (usize, usize) {
         + 1;
     (line, column)
 }
+
+/// The length of `\u0000`.
+const ESCAPE: usize = 6;
 
 /// The same text with raw control characters inside strings written as escapes.
 fn escape_controls(text: &str) -> String {
@@ -322,6 +349,11 @@ mod tests {
             (ErrorKind::Truncated, 2, 19)
         );
         assert_eq!(of(b"{\n \"jobs\": [}]}"), (ErrorKind::Syntax, 2, 11));
+        // A place behind raw control characters is that of the file, not of the mended text.
+        assert_eq!(
+            of(b"{\"jobs\": [{\"p\": \"a\tb\nc\"},\n }]"),
+            (ErrorKind::Syntax, 3, 2)
+        );
         assert_eq!(of(b"{\"jobs\":[]} x").0, ErrorKind::Syntax);
         for shape in [
             "null",
