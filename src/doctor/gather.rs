@@ -5,6 +5,7 @@ mod config;
 mod disk;
 mod files;
 mod held;
+mod helpers;
 mod jobs;
 mod markers;
 mod needs;
@@ -68,6 +69,7 @@ fn gather(home: &Home, scope: Scope<'_>, locks: &LockTable) -> HomeEvidence {
     evidence.tick_lock = locks.holder(&cron.join(".tick.lock"));
     evidence.jobs_lock = locks.holder(&cron.join(".jobs.lock"));
     evidence.workers = workers::look(&cron.join("external-workers"));
+    evidence.helpers = helpers::look(&home.join("spawn-ledger.json"));
     evidence.ticker = markers::look(&cron);
     evidence.stop = stop::look(home, scope.now);
     evidence.output = output::look(&cron.join("output"));

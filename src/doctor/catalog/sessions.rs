@@ -116,4 +116,14 @@ been idle for longer than the idle limit, and nothing serves this home now. The 
 run shows which and why.",
         cleared_by: Remedy,
     },
+    Entry {
+        code: "HM714",
+        slug: "helpers-orphaned",
+        severity: Warning,
+        title: "helper processes outlived their backend",
+        explanation: "A backend starts helpers for its sessions and writes down which. The backend that started \
+these has ended, and they live on, each with the memory that is shown. Nothing will end them, and nothing uses them. \
+Pid and start time were compared, so that a pid that is used again is not taken for a helper.",
+        cleared_by: Remedy,
+    },
 ];

@@ -2,6 +2,7 @@
 //! host is the example's. A test breaks one thing of a healthy home and names the field case.
 
 mod fixture;
+mod hostile;
 mod jobs;
 mod ledger;
 mod missing;

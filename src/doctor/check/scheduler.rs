@@ -222,6 +222,15 @@ pub(super) fn start(evidence: &Evidence, home: &HomeEvidence, finding: Finding) 
         Some(remedy) => finding.remedy(remedy.verify(verify(home))),
         None => finding,
     };
+    let finding = if evidence.facts.dispatcher.program == Program::HermesAgent {
+        let gateway = Remedy::user(
+            ["hermes", "gateway", "run"],
+            "starts the gateway of Hermes Agent again; 'hermes' must be its program here",
+        );
+        finding.remedy(gateway.until_reboot().verify(verify(home)))
+    } else {
+        finding
+    };
     let serve = Remedy::user(
         homes::ours(home, ["serve"]),
         "ticks this home for as long as this terminal lives",

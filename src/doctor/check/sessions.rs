@@ -5,11 +5,12 @@ use super::loops::driver::liveness;
 use super::scheduler::serving;
 use super::{Check, Group, Outcome};
 use crate::config::Setting;
+use crate::doctor::evidence::home::Helper;
 use crate::doctor::evidence::stores::{State, identity};
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::Program;
-use crate::host::liveness::Liveness;
+use crate::host::liveness::{Identity, Liveness};
 use crate::output::human;
 use crate::sessions::rows::{BackendHeartbeat, LiveLease, StoredSession};
 
@@ -18,7 +19,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
     id: "sessions",
     group: Group::Sessions,
     title: "sessions are held by processes that live, and there is room for more",
-    codes: &["HM710", "HM711", "HM712", "HM713"],
+    codes: &["HM710", "HM711", "HM712", "HM713", "HM714"],
     run: sessions,
 }];
 
@@ -32,6 +33,7 @@ fn sessions(evidence: &Evidence) -> Outcome {
         let mut found = Few::default();
         leases(evidence, home, &mut found);
         found.extend(cap(evidence, home));
+        found.extend(helpers(evidence, home));
         if let Some(state) = home.databases.state.got() {
             found.extend(backends(evidence, home, state));
             found.extend(orphans(evidence, home, state));
@@ -250,6 +252,53 @@ fn orphans(evidence: &Evidence, home: &HomeEvidence, state: &State) -> Option<Fi
                 "shows what would be ended, and why",
             )
             .verify(verify(home)),
+        ),
+    )
+}
+
+/// Helpers that outlived the process that started them.
+fn helpers(evidence: &Evidence, home: &HomeEvidence) -> Option<Finding> {
+    let helpers = home.helpers.got()?;
+    let life = |pid, started_at| {
+        home.owners.liveness(&Identity {
+            pid,
+            started_at,
+            ..Identity::default()
+        })
+    };
+    let orphaned = |helper: &&Helper| {
+        let spawner = helper.spawner.and_then(|(pid, start)| life(pid, start));
+        spawner.is_some_and(|life| life.is_over())
+            && life(helper.pid, helper.started_at) == Some(Liveness::Alive)
+    };
+    let left: Vec<_> = helpers.iter().filter(orphaned).collect();
+    let first = left.first()?;
+    let resident: u64 = left.iter().filter_map(|helper| helper.resident).sum();
+    let many = human::count(left.len(), "helper process", "helper processes");
+    let mut finding = Finding::new(
+        "HM714",
+        homes::subject(home),
+        format!(
+            "{many} outlived the backend that started them, with {} in memory",
+            human::bytes(resident)
+        ),
+    );
+    for helper in left.iter().take(homes::EACH) {
+        let since = helper.started_at.and_then(crate::db::instant);
+        let ago = since.map_or_else(|| "?".to_owned(), |at| human::relative(at, evidence.now));
+        let memory = helper.resident.map_or_else(|| "?".to_owned(), human::bytes);
+        let words = format!("{}, started {ago}, {memory}", helper.purpose);
+        finding = finding.seen(Observation::new(
+            "process",
+            format!("pid {}", helper.pid),
+            words,
+        ));
+    }
+    Some(
+        finding.remedy(
+            Remedy::user(["kill", &first.pid.to_string()], "ends the first of them")
+                .until_reboot()
+                .verify(verify(home)),
         ),
     )
 }

@@ -44,6 +44,8 @@ pub struct HomeEvidence {
     pub jobs_lock: Holder,
     /// What workers left behind in `cron/external-workers`.
     pub workers: Vec<WorkerFiles>,
+    /// Helper processes that backends started.
+    pub helpers: Read<Vec<Helper>>,
     /// What the ticker left behind.
     pub ticker: Ticker,
     /// The job store.
@@ -75,6 +77,7 @@ impl HomeEvidence {
             tick_lock: Holder::Absent,
             jobs_lock: Holder::Absent,
             workers: Vec::new(),
+            helpers: Read::Absent,
             ticker: Ticker::default(),
             jobs: Read::Absent,
             backups: Vec::new(),
@@ -273,6 +276,21 @@ pub enum PlaceSeen {
     Hangs,
     /// It cannot be looked at.
     Failed(String),
+}
+
+/// A helper process, as `spawn-ledger.json` has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Helper {
+    /// Its pid.
+    pub pid: u32,
+    /// Its start, in seconds since 1970.
+    pub started_at: Option<f64>,
+    /// What it is for.
+    pub purpose: String,
+    /// Who started it: pid, and start in seconds since 1970.
+    pub spawner: Option<(u32, Option<f64>)>,
+    /// What the process of this pid has in memory now, in bytes.
+    pub resident: Option<u64>,
 }
 
 /// The files of one worker in `cron/external-workers`.

@@ -75,10 +75,19 @@ fn is_program(path: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// How many looks have hung so far.
-#[derive(Default)]
+/// How long a look may take, and how many have hung so far.
 struct Patience {
+    each: Duration,
     hung: usize,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            each: PATIENCE,
+            hung: 0,
+        }
+    }
 }
 
 impl Patience {
@@ -96,7 +105,7 @@ impl Patience {
             send.send(look()).ok();
         });
         spawned.ok()?;
-        let answer = receive.recv_timeout(PATIENCE).ok();
+        let answer = receive.recv_timeout(self.each).ok();
         if answer.is_none() {
             self.hung += 1;
         }
@@ -208,6 +217,23 @@ mod tests {
         let seen = patience.script(&scripts, "../out.sh");
         assert!(matches!(seen.place, PlaceSeen::Outside(_)));
         assert_eq!(patience.script(&scripts, "no.sh").place, PlaceSeen::Missing);
+    }
+
+    #[test]
+    fn b50_a_look_that_hangs_is_left_behind_and_soon_no_more_are_begun() {
+        let mut patience = Patience {
+            each: Duration::from_millis(5),
+            hung: 0,
+        };
+        for _ in 0..HANGING {
+            let (_open, never) = mpsc::channel::<()>();
+            assert_eq!(patience.bounded(move || never.recv()), None);
+        }
+        let begun = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let flag = begun.clone();
+        let look = move || flag.store(true, std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(patience.bounded(look), None);
+        assert!(!begun.load(std::sync::atomic::Ordering::SeqCst));
     }
 
     #[test]

@@ -52,6 +52,10 @@ fn pids(home: &HomeEvidence) -> BTreeSet<u32> {
         registry.leases.iter().for_each(|lease| add(lease.pid));
     }
     pids.extend(home.workers.iter().filter_map(|worker| worker.pid));
+    for helper in home.helpers.got().into_iter().flatten() {
+        pids.insert(helper.pid);
+        pids.extend(helper.spawner.map(|(pid, _)| pid));
+    }
     pids.extend(home.ticker.heartbeat.got().and_then(|beat| beat.pid));
     if let Some(store) = home.jobs.got() {
         for job in &store.jobs {

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::db;
+use crate::doctor::catalog;
 use crate::doctor::check::{self, Outcome, Unchecked};
 use crate::doctor::evidence::Evidence;
 use crate::doctor::finding::Finding;
@@ -88,6 +89,8 @@ impl Fixture {
             own => own,
         };
         let facts = &mut self.facts;
+        // Enough for as many workers as run at once by default.
+        facts.machine.memory.total = Some(64 << 30);
         facts.account.uid = uid;
         facts.account.gid = Some(uid);
         facts.caller = facts.account.clone();
@@ -284,6 +287,7 @@ impl Fixture {
             .map(|check| {
                 let outcome = (check.run)(&evidence);
                 for finding in &outcome.findings {
+                    holds_what_it_promises(finding);
                     assert!(
                         check.codes.contains(&finding.code),
                         "{} in {}",
@@ -325,6 +329,23 @@ impl Fixture {
         assert_eq!(hits.len(), 1, "{hits:#?}");
         hits.into_iter().next().unwrap()
     }
+}
+
+/// A finding that a remedy clears has one, and each says how to see that it worked.
+fn holds_what_it_promises(finding: &Finding) {
+    let entry = catalog::find(finding.code).unwrap();
+    let more = finding.summary.ends_with("more of the same kind");
+    if finding.code < "HM400" || more {
+        return;
+    }
+    let clears = entry.cleared_by == catalog::ClearedBy::Remedy;
+    assert!(!clears || !finding.remedies.is_empty(), "{finding:?}");
+    let told = finding
+        .remedies
+        .iter()
+        .all(|remedy| !remedy.verify.is_empty());
+    assert!(told, "{finding:?}");
+    assert!(!finding.evidence.is_empty(), "{finding:?}");
 }
 
 /// The codes of findings, in their order.

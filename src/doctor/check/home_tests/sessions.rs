@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fixture::{Fixture, GONE, codes, looping};
+use super::fixture::{Fixture, GONE, codes, looping, own_start};
 use crate::doctor::finding::Severity;
 use crate::host::facts::{Program, Role};
 
@@ -220,6 +220,37 @@ fn b133_the_holders_of_all_slots_are_listed() {
         "timezone: Europe/Berlin\nmax_concurrent_sessions: 2\n",
     );
     assert!(fixture.findings("HM712").is_empty());
+}
+
+#[test]
+fn b139_helpers_that_outlived_their_backend() {
+    let mut fixture = Fixture::healthy();
+    let boot = crate::clock::SystemClock;
+    let now = crate::clock::Clock::now(&boot);
+    // The start of this very process, by the clocks of the host that runs the test.
+    let wall = now.wall.as_duration().as_secs_f64();
+    let booted = wall - now.boottime.as_secs_f64();
+    fixture.facts.machine.boot.booted_at = booted;
+    let ticks = u32::try_from(own_start()).unwrap();
+    let started = booted + f64::from(ticks) / 100.0;
+    let ledger = |spawner: u32| {
+        let entry = json!([{"pid": std::process::id(), "create_time": started, "purpose": "slash worker",
+            "spawner_pid": spawner, "spawner_create": 1.0}]);
+        fixture.write("spawn-ledger.json", &entry.to_string());
+        fixture.findings("HM714")
+    };
+    let found = ledger(GONE);
+    assert!(
+        found[0]
+            .summary
+            .starts_with("1 helper process outlived the backend")
+    );
+    assert!(
+        found[0].evidence[0]
+            .observed
+            .starts_with("slash worker, started ")
+    );
+    assert!(ledger(std::os::unix::process::parent_id()).is_empty());
 }
 
 #[test]

@@ -333,7 +333,14 @@ fn catch_up(evidence: &Evidence, home: &HomeEvidence, waiting: usize, outcome: &
                 "count",
                 home.path("cron/jobs.json"),
                 jobs.clone(),
-            )),
+            ))
+            .remedy(
+                Remedy::user(
+                    homes::ours(home, ["cron", "list"]),
+                    "shows them; pause what should not run late",
+                )
+                .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs-due"])),
+            ),
     );
 }
 

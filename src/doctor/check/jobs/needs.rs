@@ -9,6 +9,7 @@ use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Observation, Remedy};
 use crate::host::facts::{Program, Viewpoint};
+use crate::output::quote;
 
 /// The check of needs.
 pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
@@ -156,7 +157,7 @@ fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
     Some(
         finding.remedy(
             Remedy::user(
-                ["command", "-v", name],
+                ["sh", "-c", &format!("command -v {}", quote::word(name))],
                 "says where this shell has it; add that directory to PATH in the unit",
             )
             .verify(verify(home)),

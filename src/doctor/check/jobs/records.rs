@@ -85,7 +85,7 @@ fn malformed(home: &HomeEvidence, job: &Job, again: bool) -> Option<Finding> {
 
 fn remove(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
     if job.id.is_empty() {
-        return finding;
+        return edit(home, finding);
     }
     finding.remedy(
         Remedy::user(
@@ -94,6 +94,13 @@ fn remove(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
         )
         .verify(verify(home)),
     )
+}
+
+/// What no command can name must be mended by hand.
+fn edit(home: &HomeEvidence, finding: Finding) -> Finding {
+    let path = home.path("cron/jobs.json");
+    let remedy = Remedy::user(["vi", &path], "opens the store, with the scheduler stopped");
+    finding.remedy(remedy.verify(verify(home)))
 }
 
 /// Entries that are no records at all.
@@ -108,7 +115,8 @@ fn dropped(home: &HomeEvidence, store: &JobStore) -> Option<Finding> {
         homes::file(home, "cron/jobs.json"),
         format!("{many} of the list of jobs are no jobs"),
     );
-    Some(finding.seen(Observation::new("field", format!("{path} jobs"), many)))
+    let finding = finding.seen(Observation::new("field", format!("{path} jobs"), many));
+    Some(edit(home, finding))
 }
 
 /// A job that runs for ever and was written back as finished.

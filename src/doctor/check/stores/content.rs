@@ -178,7 +178,13 @@ fn missing(home: &HomeEvidence, outcome: &mut Outcome) {
                 .verify(verify(home)),
             )
         }
-        None => finding,
+        None => finding.remedy(
+            Remedy::user(
+                ["ls", &home.path("cron/output")],
+                "shows whose outputs are kept; make the jobs anew",
+            )
+            .verify(verify(home)),
+        ),
     });
 }
 

@@ -109,10 +109,12 @@ fn tables(home: &HomeEvidence, outcome: &mut Outcome) {
     if ran && found.ledger.is_absent() {
         let trouble = Trouble::damaged("missing", "it is missing, though jobs have run");
         let finding = damaged(home, "cron/executions.db", &trouble);
-        outcome.find(Finding {
-            remedies: Vec::new(),
-            ..finding.severity(Severity::Warning)
-        });
+        let mut finding = finding.severity(Severity::Warning);
+        finding.remedies = vec![
+            Remedy::user(homes::ours(home, ["cron", "tick"]), "makes an empty one")
+                .verify(verify(home)),
+        ];
+        outcome.find(finding);
     }
     if let Some(Some(board)) = found.kanban.got()
         && !board.missing_columns.is_empty()
@@ -153,7 +155,10 @@ fn locked(home: &HomeEvidence, outcome: &mut Outcome) {
                 )
                 .verify(verify(home)),
             ),
-            None => finding,
+            None => finding.remedy(
+                Remedy::root(["lsof", &home.path(path)], "shows what has it open")
+                    .verify(verify(home)),
+            ),
         };
         outcome.find(finding);
     }
