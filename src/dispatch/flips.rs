@@ -264,38 +264,44 @@ struct Asked {
 }
 
 impl Asked {
-    fn reached(&self, by: impl Iterator<Item = Change>) -> bool {
-        let (facts, policy) = by.fold((self.facts, self.policy), |(facts, policy), change| {
-            change.apply(facts, policy)
-        });
+    fn now(&self) -> State {
+        (self.facts, self.policy)
+    }
+
+    fn is_reached(&self, (facts, policy): State) -> bool {
         mode(facts, policy, self.kind) == self.mode
+    }
+
+    /// The first set of this size that leads there, in the order of preference.
+    fn first(&self, from: State, among: &[Change], size: usize) -> Option<Vec<Change>> {
+        if size == 0 {
+            return self.is_reached(from).then(Vec::new);
+        }
+        among.iter().enumerate().find_map(|(at, change)| {
+            let then = change.apply(from.0, from.1);
+            let mut rest = self.first(then, among.get(at + 1..)?, size - 1)?;
+            rest.insert(0, *change);
+            Some(rest)
+        })
     }
 }
 
+/// What changes change.
+type State = (DispatchFacts, Policy);
+
 /// The smallest set among these changes; of several, the one whose changes are preferred.
 fn smallest(asked: &Asked, among: &[Change]) -> Option<Flip> {
+    let all = among
+        .iter()
+        .fold(asked.now(), |now, change| change.apply(now.0, now.1));
     // No change of one program's surroundings takes anything away from a worker's place: what all
     // of them together do not reach, none of their subsets does.
-    if asked.mode == Mode::Scoped && !asked.reached(among.iter().copied()) {
+    if asked.mode == Mode::Scoped && !asked.is_reached(all) {
         return None;
     }
-    let members = |set: u32| {
-        among
-            .iter()
-            .enumerate()
-            .filter(move |(at, _)| set & (1 << at) != 0)
-            .map(|(_, change)| *change)
-    };
-    let all = 1u32 << among.len();
-    let size = |size: u32| (1..all).filter(move |set| set.count_ones() == size);
-    let set = (1..=u32::try_from(among.len()).unwrap_or(0)).find_map(|n| {
-        // Reversed bits: of two sets of one size, that with the earlier changes is the greater.
-        size(n)
-            .filter(|set| asked.reached(members(*set)))
-            .max_by_key(|set| set.reverse_bits())
-    })?;
+    let by = (1..=among.len()).find_map(|size| asked.first(asked.now(), among, size))?;
     Some(Flip {
         mode: asked.mode,
-        by: members(set).collect(),
+        by,
     })
 }
