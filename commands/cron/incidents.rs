@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum, value_parser};
 use hermes::cron::redact::redact;
+use hermes::db::Stamp;
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::{Incident, IncidentState, Ledger, rows};
 use hermes::output::{human, json};
@@ -110,7 +111,7 @@ impl Incidents {
                 homes.push(json!({
                     "home": desk.home.path(),
                     "profile": desk.home.profile(),
-                    "incidents": found,
+                    "incidents": found.iter().map(to_json).collect::<Vec<_>>(),
                 }));
                 continue;
             }
@@ -136,6 +137,23 @@ fn all(desk: &Desk) -> Result<Vec<Incident>> {
     })
 }
 
+/// An incident for `--json`. Instants are as stored.
+fn to_json(incident: &Incident) -> Value {
+    let text = |stamp: &Option<Stamp>| stamp.as_ref().map(|stamp| stamp.text.clone());
+    json!({
+        "id": incident.id,
+        "job_id": incident.job_id,
+        "state": incident.state.word(),
+        "failure_type": incident.failure_type,
+        "first_seen_at": text(&incident.first_seen_at),
+        "last_seen_at": text(&incident.last_seen_at),
+        "acked_at": text(&incident.acked_at),
+        "closed_at": text(&incident.closed_at),
+        "error": incident.error,
+        "output_file": incident.output_file,
+    })
+}
+
 fn redacted(incident: Incident) -> Incident {
     Incident {
         error: redact(&incident.error, std::iter::empty()),
@@ -148,7 +166,7 @@ fn print(runtime: &mut Runtime, desk: &Desk, incidents: &[Incident]) -> Result<(
         return runtime.out.line("No such incident is on record.");
     }
     let row = |incident: &Incident| {
-        let ago = |stamp: &Option<hermes::db::Stamp>| {
+        let ago = |stamp: &Option<Stamp>| {
             let ago = stamp.as_ref().map(|stamp| desk.ago(&stamp.text));
             ago.unwrap_or_default()
         };

@@ -53,7 +53,7 @@ impl Logs {
                 "schema": "hermes.cron-logs/1",
                 "execution": row.id,
                 "job": row.job_id,
-                "status": row.status,
+                "status": row.status.word(),
                 "output": output,
             });
             json::print(&mut runtime.out, &document)?;

@@ -3,8 +3,9 @@
 use clap::{Args, value_parser};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::redact::redact;
+use hermes::db::Stamp;
 use hermes::error::Result;
-use hermes::ledger::{Execution, ExecutionFacts, rows};
+use hermes::ledger::{Cause, Execution, ExecutionFacts, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
@@ -131,28 +132,46 @@ fn document(kept: &[Kept]) -> Value {
     let homes: Vec<_> = kept
         .iter()
         .map(|home| {
-            let runs: Vec<_> = home
-                .runs
-                .iter()
-                .map(|run| {
-                    let mut row = json!(run);
-                    row["error"] = json!(
-                        run.error
-                            .as_deref()
-                            .map(|error| redact(error, std::iter::empty()))
-                    );
-                    row["facts"] = json!(home.facts_of(run));
-                    row
-                })
-                .collect();
+            let runs = home.runs.iter().map(|run| to_json(run, home.facts_of(run)));
             json!({
                 "home": home.desk.home.path(),
                 "profile": home.desk.home.profile(),
-                "runs": runs,
+                "runs": runs.collect::<Vec<_>>(),
             })
         })
         .collect();
     json!({ "schema": "hermes.cron-runs/1", "homes": homes })
+}
+
+/// A run for `--json`: the row of the ledger, and what we recorded beside it. Instants are as stored.
+pub(crate) fn to_json(run: &Execution, facts: Option<&ExecutionFacts>) -> Value {
+    let text = |stamp: &Option<Stamp>| stamp.as_ref().map(|stamp| stamp.text.clone());
+    let error = run.error.as_deref();
+    let error = error.map(|error| redact(error, std::iter::empty()));
+    json!({
+        "id": run.id,
+        "job_id": run.job_id,
+        "source": run.source,
+        "status": run.status.word(),
+        "scheduled_instant": text(&run.scheduled_instant),
+        "claimed_at": text(&run.claimed_at),
+        "started_at": text(&run.started_at),
+        "finished_at": text(&run.finished_at),
+        "progress_at": text(&run.progress_at),
+        "pid": run.pid,
+        "error": error,
+        "delivery_outcome": run.delivery_outcome,
+        "facts": facts.map(|facts| json!({
+            "mode": facts.mode,
+            "manager": facts.manager,
+            "unit": facts.unit,
+            "mechanism": facts.mechanism,
+            "worker_pid": facts.worker_pid,
+            "boot_id": facts.boot_id,
+            "cause": facts.cause.as_ref().map(Cause::word),
+            "detail": facts.detail,
+        })),
+    })
 }
 
 fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {

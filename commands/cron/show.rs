@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::create::{is_agents, schedule_words, timeout_words};
 use super::desk::Desk;
 use super::list::{last_words, next_words};
+use super::runs::to_json;
 use super::{layout, reference};
 use crate::exit::Exit;
 
@@ -64,7 +65,7 @@ impl Show {
                 "job": job,
                 "view": seen,
                 "next": coming,
-                "runs": runs,
+                "runs": runs.iter().map(|run| to_json(run, None)).collect::<Vec<_>>(),
             });
             json::print(&mut runtime.out, &document)?;
             return Ok(Exit::OK);

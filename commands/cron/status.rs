@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::desk::{Desk, warn_of};
 use super::list::{Listing, footing, listings, worst};
+use super::runs::to_json;
 use super::{layout, reference};
 use crate::exit::Exit;
 
@@ -82,6 +83,7 @@ fn document(listing: &Listing, running: &[Execution]) -> Value {
     let wrong: Vec<_> = jobs.iter().filter(|view| view.state.is_wrong()).collect();
     home.insert("counts".into(), Value::Object(counts));
     home.insert("wrong".into(), json!(wrong));
+    let running: Vec<_> = running.iter().map(|run| to_json(run, None)).collect();
     home.insert("running".into(), json!(running));
     home.insert(
         "last_success_at".into(),

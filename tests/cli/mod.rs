@@ -1,6 +1,11 @@
 //! What a user sees, through the binary.
 
+mod agent;
 mod config;
+mod cron_by_hand;
+mod cron_create;
+mod cron_edit;
+mod cron_list;
 mod cron_next;
 mod cron_run;
 mod cron_tick;
@@ -13,4 +18,5 @@ mod exit;
 mod explain;
 mod generated;
 mod session;
+mod stop;
 mod timers;

@@ -1,0 +1,89 @@
+//! `hermes agent check`: one turn of the configured agent, and what is told of it.
+
+use serde_json::json;
+
+use crate::common::jobs::{agent, document, home, said};
+
+#[test]
+fn an_agent_that_answers_is_told_with_its_program_and_answer() {
+    let sandbox = home();
+    agent(&sandbox, &["json", "ready"], "answer = \"json-result\"");
+    let (code, told, _) = document(&sandbox, &["agent", "check"]);
+    assert_eq!((code, &told["ok"]), (0, &json!(true)), "{told}");
+    assert_eq!(
+        (&told["answer"], &told["session"]),
+        (&json!("ready"), &json!("s-1"))
+    );
+    assert!(
+        told["program"]
+            .as_str()
+            .is_some_and(|program| program.ends_with("agent.sh"))
+    );
+    assert_eq!(told["ended"], "exited with code 0");
+    agent(&sandbox, &["echo", "{prompt_file}"], "");
+    let (code, out, err) = said(&sandbox, &["agent", "check"]);
+    assert!(
+        code == 1 && out.contains("does not answer"),
+        "nothing came on stdin: {out}{err}"
+    );
+    agent(&sandbox, &["echo"], "");
+    let (_, out, _) = said(&sandbox, &["agent", "check"]);
+    assert!(
+        out.contains("The agent answers.") && out.contains("single word"),
+        "{out}"
+    );
+}
+
+#[test]
+fn each_way_to_fail_is_told_apart() {
+    let sandbox = home();
+    let ended = |words: &[&str], flags: &[&str]| {
+        agent(&sandbox, words, "");
+        let flags = [&["agent", "check"], flags].concat();
+        let (code, told, _) = document(&sandbox, &flags);
+        assert_eq!((code, &told["ok"]), (1, &json!(false)), "{told}");
+        format!("{} {}", told["ended"], told["stderr"])
+    };
+    assert!(ended(&["fail", "5", "no credit"], &[]).contains("exited with code 5"));
+    assert!(ended(&["fail", "5", "no credit"], &[]).contains("no credit"));
+    assert!(ended(&["crash"], &[]).contains("signal 9"));
+    assert!(ended(&["stall"], &["--timeout", "1s"]).contains("time limit"));
+    agent(&sandbox, &["flood", "3000000"], "");
+    let (code, told, _) = document(&sandbox, &["agent", "check"]);
+    assert_eq!(code, 0);
+    assert!(
+        told["answer"]
+            .as_str()
+            .is_some_and(|text| text.ends_with("done")),
+        "the end is kept"
+    );
+}
+
+#[test]
+fn an_agent_that_is_none_or_ourselves_is_refused_with_the_way_out() {
+    let sandbox = home();
+    let (code, told, _) = document(&sandbox, &["agent", "check"]);
+    assert_eq!((code, &told["error"]["kind"]), (1, &json!("refused")));
+    assert!(told["error"]["hints"].to_string().contains("preset"));
+    sandbox.write("config.toml", "[agent]\npreset = \"hermes\"\n");
+    let (code, told, _) = document(&sandbox, &["agent", "check"]);
+    assert_eq!(code, 1);
+    let message = told["error"]["message"].as_str().expect("a message");
+    assert!(
+        message.contains("this binary itself"),
+        "our own directory is first: {message}"
+    );
+    sandbox.write("config.toml", "[agent]\ncommand = [\"no-such-agent\"]\n");
+    let (code, told, _) = document(&sandbox, &["agent", "check"]);
+    assert_eq!((code, &told["error"]["kind"]), (1, &json!("not_found")));
+}
+
+#[test]
+fn secrets_of_the_environment_do_not_come_back_in_the_answer() {
+    let sandbox = home();
+    agent(&sandbox, &["env", "MY_TOKEN"], "env = [\"MY_TOKEN\"]");
+    sandbox.write(".env", "MY_TOKEN=hunter2hunter2\n");
+    let (code, out, err) = said(&sandbox, &["agent", "check"]);
+    assert!(out.contains("[redacted]"), "{out}{err}");
+    assert!(code == 0 && !out.contains("hunter2"), "{out}");
+}
