@@ -188,7 +188,7 @@ fn print(runtime: &mut Runtime, desk: &Desk, incidents: &[Incident]) -> Result<(
     };
     let headings = ["incident", "job", "state", "kind", "first", "last", "error"];
     let rows = incidents.iter().map(row).collect();
-    let text = layout::rows(&runtime.out, &headings, rows);
+    let text = layout::rows(&runtime.out, &headings, &["first", "kind"], rows);
     runtime.out.line(&text)
 }
 

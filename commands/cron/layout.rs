@@ -3,32 +3,90 @@
 
 use hermes::output::{Out, human, table::table, wrap};
 
+/// Longest name in a table that has to be made narrow, in columns.
+const NAME: usize = 20;
+
 /// Rows under headings. Cells are made safe to print; empty ones show a dash in a table and are left
-/// out of a block.
-pub(crate) fn rows(out: &Out, headings: &[&str], rows: Vec<Vec<String>>) -> String {
-    let rows: Vec<Vec<String>> = rows
+/// out of a block. Where the whole does not fit, the columns named in `less` go one after the other, and
+/// then long names are cut; where that does not help either, each row becomes a block with all of it.
+pub(crate) fn rows(out: &Out, headings: &[&str], less: &[&str], rows: Vec<Vec<String>>) -> String {
+    let whole: Vec<Vec<String>> = rows
         .into_iter()
         .map(|row| row.iter().map(|cell| human::printable(cell)).collect())
         .collect();
-    if out
-        .width
-        .is_none_or(|width| natural(headings, &rows) <= width)
-    {
-        let dash = |cell: String| {
-            if cell.is_empty() {
-                "-".to_owned()
-            } else {
-                cell
-            }
-        };
-        let rows = rows
-            .into_iter()
-            .map(|row| row.into_iter().map(dash).collect())
-            .collect();
-        return table(out, headings, rows);
+    let fits = |headings: &[&str], rows: &[Vec<String>]| {
+        out.width
+            .is_none_or(|width| natural(headings, rows) <= width)
+    };
+    for gone in 0..=less.len() {
+        let gone = less.get(..gone).unwrap_or_default();
+        let (headings, rows) = without(headings, &whole, gone);
+        if fits(&headings, &rows) {
+            return dashed(out, &headings, rows);
+        }
     }
-    let blocks: Vec<_> = rows.iter().map(|row| block(out, headings, row)).collect();
+    let (headings_left, mut rows) = without(headings, &whole, less);
+    for name in rows.iter_mut().filter_map(|row| row.get_mut(1)) {
+        *name = cut(name, out);
+    }
+    if fits(&headings_left, &rows) {
+        return dashed(out, &headings_left, rows);
+    }
+    let blocks: Vec<_> = whole.iter().map(|row| block(out, headings, row)).collect();
     blocks.join("\n")
+}
+
+fn without<'a>(
+    headings: &[&'a str],
+    rows: &[Vec<String>],
+    gone: &[&str],
+) -> (Vec<&'a str>, Vec<Vec<String>>) {
+    let stays: Vec<bool> = headings
+        .iter()
+        .map(|heading| !gone.contains(heading))
+        .collect();
+    let left = headings.iter().zip(&stays).filter(|(_, stays)| **stays);
+    let row = |row: &Vec<String>| {
+        let cells = row.iter().zip(&stays).filter(|(_, stays)| **stays);
+        cells.map(|(cell, _)| cell.clone()).collect()
+    };
+    (
+        left.map(|(heading, _)| *heading).collect(),
+        rows.iter().map(row).collect(),
+    )
+}
+
+fn dashed(out: &Out, headings: &[&str], rows: Vec<Vec<String>>) -> String {
+    let dash = |cell: String| {
+        if cell.is_empty() {
+            "-".to_owned()
+        } else {
+            cell
+        }
+    };
+    let rows = rows
+        .into_iter()
+        .map(|row| row.into_iter().map(dash).collect())
+        .collect();
+    table(out, headings, rows)
+}
+
+/// A long name, with a mark where it was cut.
+fn cut(name: &str, out: &Out) -> String {
+    if wrap::columns(name) <= NAME {
+        return name.to_owned();
+    }
+    let mark = out.style.glyph("…", "...");
+    let room = NAME.saturating_sub(wrap::columns(mark));
+    let mut kept = String::new();
+    for letter in name.chars() {
+        kept.push(letter);
+        if wrap::columns(&kept) > room {
+            kept.pop();
+            break;
+        }
+    }
+    kept + mark
 }
 
 /// Columns that the table takes by itself.
@@ -74,4 +132,80 @@ pub(crate) fn pairs(out: &Out, pairs: &[(&str, String)]) -> String {
         })
         .collect();
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes::output::Style;
+
+    use super::*;
+
+    fn out(width: Option<usize>) -> Out {
+        let sink = || Box::new(std::io::sink());
+        let mut out = Out::new(sink(), sink(), Style::new(false, false), Style::plain());
+        out.width = width;
+        out
+    }
+
+    fn shown(width: Option<usize>) -> String {
+        let row = |name: &str, next: &str| {
+            ["a49f6beb5b17", name, "active", "every 30m", next, ""]
+                .map(str::to_owned)
+                .to_vec()
+        };
+        let given = vec![
+            row("backup", "in 25m"),
+            row(
+                "a name that is rather long, as names go",
+                "OVERDUE by 7h 5m",
+            ),
+        ];
+        let headings = ["id", "name", "state", "schedule", "next run", "last good"];
+        rows(&out(width), &headings, &["last good", "state"], given)
+    }
+
+    fn widest(text: &str) -> usize {
+        text.lines().map(wrap::columns).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn a_table_loses_columns_and_then_its_form_as_the_terminal_gets_narrow() {
+        for width in [40, 60, 80, 100, 160] {
+            let text = shown(Some(width));
+            assert!(widest(&text) <= width, "{width}:\n{text}");
+            assert!(text.contains("OVERDUE by 7h 5m"), "{width}:\n{text}");
+        }
+        let has = |width, word: &str| shown(Some(width)).contains(word);
+        assert!(has(160, "LAST GOOD") && has(160, "as names go"));
+        assert!(has(98, "STATE") && !has(98, "LAST GOOD"));
+        assert!(has(80, "NEXT RUN") && !has(80, "STATE") && has(80, "a name that is rath…"));
+        assert!(has(40, "  state: active") && !has(40, "NEXT RUN"));
+        assert_eq!(
+            shown(None),
+            shown(Some(160)),
+            "off a terminal nothing is fitted"
+        );
+    }
+
+    #[test]
+    fn pairs_stand_in_two_columns_or_below_each_other() {
+        let given = [
+            ("home", "/srv/h".to_owned()),
+            ("nothing", String::new()),
+            (
+                "last good run",
+                "a long time ago, and so on and so on".to_owned(),
+            ),
+        ];
+        let wide = pairs(&out(Some(80)), &given);
+        assert_eq!(
+            wide,
+            "home           /srv/h\nlast good run  a long time ago, and so on and so on"
+        );
+        let narrow = pairs(&out(Some(30)), &given);
+        assert!(
+            narrow.starts_with("home: /srv/h\n") && widest(&narrow) <= 30,
+            "{narrow}"
+        );
+    }
 }

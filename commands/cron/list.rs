@@ -176,7 +176,7 @@ impl List {
             runtime.out.line("There are no jobs.")?;
         } else {
             let rows = shown.iter().map(|view| row(view, &listing.desk)).collect();
-            let text = layout::rows(&runtime.out, &HEADINGS, rows);
+            let text = layout::rows(&runtime.out, &HEADINGS, &["last good", "state"], rows);
             runtime.out.line(&text)?;
         }
         for view in shown.iter().filter(|view| view.because.is_some()) {
@@ -227,8 +227,14 @@ fn row(view: &View, desk: &Desk) -> Vec<String> {
 pub(crate) fn next_words(view: &View, desk: &Desk) -> String {
     match (view.overdue_seconds, view.next, view.state.is_armed()) {
         (Some(late), ..) => format!("OVERDUE by {}", human::duration(late)),
-        (None, Some(next), true) => human::relative(next, desk.now),
-        _ => String::new(),
+        (None, Some(next), true) if view.state == Standing::Active => {
+            human::relative(next, desk.now)
+        }
+        // Where there is no room for the state, this tells it.
+        (None, Some(next), true) => {
+            format!("{}, {}", view.state.word(), human::relative(next, desk.now))
+        }
+        _ => view.state.word().to_owned(),
     }
 }
 

@@ -191,7 +191,7 @@ fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {
         .iter()
         .map(|run| row(run, home.facts_of(run), &name(run), &home.desk))
         .collect();
-    let text = layout::rows(&runtime.out, &HEADINGS, rows);
+    let text = layout::rows(&runtime.out, &HEADINGS, &["mode", "took"], rows);
     runtime.out.line(&text)
 }
 

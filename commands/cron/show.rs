@@ -127,8 +127,10 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
         None => view.state.word().to_owned(),
     };
     let next = match view.next {
-        Some(next) => format!("{}, {}", next_words(view, desk), desk.wall(next)),
-        None => "none".to_owned(),
+        Some(next) if view.state.is_armed() => {
+            format!("{}, {}", next_words(view, desk), desk.wall(next))
+        }
+        _ => "none".to_owned(),
     };
     let times = view
         .repeat
@@ -144,7 +146,7 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
         ("name", view.name.clone()),
         ("state", state),
         ("fires", schedule_words(job, &view.schedule)),
-        ("next run", next.trim_start_matches(", ").to_owned()),
+        ("next run", next),
         (
             "repeats",
             format!("{times}, {} so far", view.repeat.completed),
@@ -203,7 +205,7 @@ fn print_runs(runtime: &mut Runtime, desk: &Desk, runs: &[Execution]) -> Result<
         .iter()
         .map(|run| super::runs::row(run, None, "", desk))
         .collect();
-    let text = layout::rows(&runtime.out, &super::runs::HEADINGS, rows);
+    let text = layout::rows(&runtime.out, &super::runs::HEADINGS, &["mode", "job"], rows);
     runtime.out.line("")?;
     runtime.out.line(&text)
 }
