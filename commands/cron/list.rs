@@ -1,6 +1,7 @@
 //! `hermes cron list`: every job, where it stands, and whether anything will fire.
 
 use clap::Args;
+use hermes::cron::dispatcher::settings::agent_of;
 use hermes::cron::job::Job;
 use hermes::cron::view::{self, Standing, View};
 use hermes::cron::view_firing::{Dispatch, Firing, Situation};
@@ -47,10 +48,18 @@ impl Listing {
     pub(crate) fn of(desk: Desk, runtime: &Runtime) -> Self {
         let situation = desk.situation(runtime);
         let agents = is_agents(&situation.scheduler);
+        let no_agent = agent_of(&desk.config)
+            .and_then(|agent| agent.resolve())
+            .err()
+            .map(|error| error.to_string());
         let jobs = desk.jobs().map(|jobs| {
             let see = |job| {
                 let view = view::view(&Job::read(job), desk.now, &desk.zone.zones);
-                if agents { view.run_by_agent() } else { view }
+                match &no_agent {
+                    _ if agents => view.run_by_agent(),
+                    Some(why) => view.without_agent(why),
+                    None => view,
+                }
             };
             jobs.iter().map(see).collect()
         });

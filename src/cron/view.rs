@@ -187,6 +187,15 @@ impl View {
         }
         self
     }
+
+    /// The same job where there is no agent, for this reason: one that asks it is refused when due.
+    #[must_use]
+    pub fn without_agent(mut self, why: &str) -> Self {
+        if self.work != "script" && self.state == Standing::Active {
+            (self.state, self.because) = (Standing::Refused, Some(why.to_owned()));
+        }
+        self
+    }
 }
 
 fn number(value: Option<&Value>) -> i64 {

@@ -4,7 +4,7 @@ use hermes::ledger::{Claim, End, Ledger, Owner};
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{document, home, job, said, serving, stored, with};
+use crate::common::jobs::{agent, document, home, job, said, serving, stored, with};
 use crate::common::tree::{differences, tree};
 
 const ID: &str = "aaaaaaaaaaaa";
@@ -136,6 +136,30 @@ fn a_job_that_needs_the_other_program_is_listed_with_the_reason() {
         out.contains("refused") && out.contains("it needs delivery to telegram:1"),
         "{out}"
     );
+}
+
+#[test]
+fn a_prompt_without_an_agent_is_listed_as_refused() {
+    let asks = json!({"no_agent": false, "script": null, "prompt": "p"});
+    let sandbox = with(&[job(ID, &asks)]);
+    let _serve = serving(&sandbox, 30);
+    let (_, out, _) = said(&sandbox, &["cron", "list"]);
+    assert!(out.contains("refused: no agent is configured"), "{out}");
+    agent(&sandbox, &["answer"], "");
+    let (_, list, _) = document(&sandbox, &["cron", "list"]);
+    assert_eq!(list["homes"][0]["jobs"][0]["state"], "active");
+}
+
+#[test]
+fn a_profile_that_is_not_there_is_told() {
+    let sandbox = home();
+    for verb in ["list", "status", "runs"] {
+        let (code, _, err) = said(&sandbox, &["-p", "ops", "cron", verb]);
+        assert!(
+            code == 1 && err.contains("no profile 'ops'"),
+            "{verb}: {err}"
+        );
+    }
 }
 
 #[test]
