@@ -53,12 +53,24 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-fn doctor(sandbox: &Sandbox, more: &[&str]) -> Seen {
-    let output = sandbox
-        .hermes()
+/// The doctor over this home. It is named, lest a serve that happens to run on the host of the tests
+/// chooses its own.
+fn command(sandbox: &Sandbox, home: &Path) -> assert_cmd::Command {
+    let mut command = sandbox.hermes();
+    command
         .env("__HERMES_NOW", NOW)
-        .args(["cron", "doctor", "--json", "--only", HOMES])
-        .args(more)
+        .args(["cron", "doctor", "--only", HOMES, "--home"])
+        .arg(home);
+    command
+}
+
+fn doctor(sandbox: &Sandbox) -> Seen {
+    doctor_of(sandbox, &sandbox.home())
+}
+
+fn doctor_of(sandbox: &Sandbox, home: &Path) -> Seen {
+    let output = command(sandbox, home)
+        .arg("--json")
         .output()
         .expect("it runs");
     Seen {
@@ -94,13 +106,11 @@ fn jobs(jobs: &[Value]) -> String {
 #[test]
 fn b142_a_healthy_home_ends_with_0_and_quiet_prints_nothing() {
     let sandbox = healthy();
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     assert_eq!(seen.findings(), [], "{:#}", seen.document["findings"]);
     assert_eq!(seen.code, Some(0));
-    sandbox
-        .hermes()
-        .env("__HERMES_NOW", NOW)
-        .args(["doctor", "--quiet", "--only", HOMES])
+    command(&sandbox, &sandbox.home())
+        .arg("--quiet")
         .assert()
         .code(0)
         .stdout("");
@@ -112,14 +122,14 @@ fn b142_a_warning_ends_with_1_and_an_error_with_2() {
     let mut failed = job("00000000000a");
     failed["last_status"] = "error".into();
     sandbox.write("cron/jobs.json", jobs(&[failed.clone()]));
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     assert_eq!(
         (seen.codes(), seen.code),
         (vec!["HM511".to_owned()], Some(1))
     );
     failed["next_run_at"] = Value::Null;
     sandbox.write("cron/jobs.json", jobs(&[failed]));
-    assert_eq!(doctor(&sandbox, &[]).code, Some(2));
+    assert_eq!(doctor(&sandbox).code, Some(2));
 }
 
 #[test]
@@ -143,7 +153,7 @@ fn b141_a_fleet_with_five_faults_has_five_findings_under_their_jobs() {
             job("06"),
         ]),
     );
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     let wanted = [
         ("HM501", "02"),
         ("HM502", "03"),
@@ -171,7 +181,7 @@ fn the_sample_home_is_told_in_full() {
         let text = std::fs::read_to_string(&path).expect("a file of the sample");
         std::fs::write(&path, text.replace("4242", GONE)).expect("the file");
     }
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     let home = ".hermes";
     let wanted = [
         ("HM402", home),
@@ -204,7 +214,7 @@ fn b57_a_damaged_store_is_placed_and_left_as_it_is() {
     sandbox.write("cron/jobs.json.bak", &whole);
     let cut = format!("{{\n \"jobs\": {}", &whole[8..whole.len() / 2]);
     let path = sandbox.write("cron/jobs.json", &cut);
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     assert!(
         seen.summary("HM803").contains("(line 2, column "),
         "{}",
@@ -219,14 +229,14 @@ fn b57_a_damaged_store_is_placed_and_left_as_it_is() {
 #[test]
 fn no_home_and_an_empty_home_are_results_of_their_own() {
     let sandbox = Sandbox::new();
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     assert_eq!(
         (seen.codes(), seen.code),
         (vec!["HM401".to_owned()], Some(0))
     );
     assert!(seen.summary("HM401").ends_with("there is no home"));
     std::fs::create_dir(sandbox.home()).expect("a home");
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     assert!(
         seen.summary("HM401")
             .contains("the home has no jobs, no timers")
@@ -237,7 +247,7 @@ fn no_home_and_an_empty_home_are_results_of_their_own() {
 fn b42_each_profile_under_the_root_is_looked_at() {
     let sandbox = healthy();
     sandbox.write("profiles/ops/cron/jobs.json", jobs(&[job("00000000000b")]));
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     assert_eq!(seen.findings(), [("HM407".to_owned(), "ops".to_owned())]);
 }
 
@@ -250,13 +260,13 @@ fn b104_a_database_that_a_writer_holds_is_told_as_locked() {
         .execute_batch("CREATE TABLE state_meta(key TEXT, value TEXT)")
         .expect("a table");
     let writer = Writer::hold(&path);
-    let seen = doctor(&sandbox, &[]);
+    let seen = doctor(&sandbox);
     assert_eq!(
         seen.findings(),
         [("HM811".to_owned(), "state.db".to_owned())]
     );
     writer.commit();
-    assert_eq!(doctor(&sandbox, &[]).codes(), [""; 0]);
+    assert_eq!(doctor(&sandbox).codes(), [""; 0]);
 }
 
 #[test]
@@ -267,10 +277,7 @@ fn names_from_the_store_cannot_write_to_the_terminal() {
     odd["next_run_at"] = Value::Null;
     sandbox.write("cron/jobs.json", jobs(&[odd]));
     for format in [&["--verbose"][..], &["--plain"], &[]] {
-        let output = sandbox
-            .hermes()
-            .env("__HERMES_NOW", NOW)
-            .args(["doctor", "--only", HOMES])
+        let output = command(&sandbox, &sandbox.home())
             .args(format)
             .output()
             .expect("it runs");
@@ -290,8 +297,7 @@ fn only_the_named_home_is_judged() {
     let other = sandbox.user_home().join("other");
     std::fs::create_dir_all(other.join("cron")).expect("a home");
     std::fs::write(other.join("cron/jobs.json"), "7").expect("a store");
-    let path = other.to_str().expect("a path");
-    let seen = doctor(&sandbox, &["--home", path]);
+    let seen = doctor_of(&sandbox, &other);
     assert!(
         seen.codes().contains(&"HM803".to_owned()),
         "{:?}",
@@ -299,5 +305,5 @@ fn only_the_named_home_is_judged() {
     );
     let named = |finding: &(String, String)| finding.1 == "jobs.json" || finding.1 == "other";
     assert!(seen.findings().iter().all(named), "{:?}", seen.findings());
-    assert!(Path::new(path).join("cron/jobs.json").exists());
+    assert!(other.join("cron/jobs.json").exists());
 }
