@@ -58,9 +58,9 @@ impl Serve {
             flags.push(("serve.passive", "true".to_owned()));
         }
         let options = Options {
+            drivers: server::cron(runtime, &flags)?.into_iter().collect(),
             flags,
             auth: self.auth.is_some(),
-            drivers: Vec::new(),
         };
         match server::serve(runtime, options)? {
             Ended::Stopped => Ok(Exit::OK),

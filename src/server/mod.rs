@@ -21,6 +21,7 @@ pub mod protocol;
 pub mod replay;
 
 mod control;
+mod cron_driver;
 mod driver;
 pub mod drivers;
 mod front;
@@ -41,5 +42,6 @@ mod timepiece;
 mod turn;
 mod unix;
 
+pub use cron_driver::cron;
 pub use run::{Ended, Options, serve};
 pub use timepiece::Timepiece;
