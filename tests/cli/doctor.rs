@@ -109,6 +109,7 @@ fn a_reader_that_leaves_does_not_change_the_code() {
         .arg("doctor")
         .env_clear()
         .env("HOME", sandbox.user_home())
+        .env("HERMES_HOME", sandbox.home())
         .env("PATH", "/usr/bin:/bin")
         .stdout(Stdio::from(writer))
         .stderr(Stdio::piped())
@@ -126,6 +127,7 @@ fn output_that_cannot_be_written_ends_with_74() {
         .arg("doctor")
         .env_clear()
         .env("HOME", sandbox.user_home())
+        .env("HERMES_HOME", sandbox.home())
         .stdout(Stdio::from(full.expect("/dev/full")))
         .stderr(Stdio::null())
         .status();

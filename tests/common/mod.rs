@@ -56,6 +56,8 @@ impl Sandbox {
         command
             .env_clear()
             .env("HOME", self.dir.path())
+            // Named, so that root's doctor does not judge whatever else is served on this host.
+            .env("HERMES_HOME", self.home())
             .env("PATH", "/usr/bin:/bin")
             .env("TZ", "UTC")
             .env("LC_ALL", "C.UTF-8")
