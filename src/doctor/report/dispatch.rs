@@ -87,7 +87,7 @@ pub struct Step {
 
 impl Dispatch {
     /// The decision in the words of the report. `because` and `by` are empty until
-    /// [`Dispatch::with_ids`] knows the findings.
+    /// `with_ids` knows the findings.
     #[must_use]
     pub fn of(evidence: &Evidence) -> Self {
         let (jobs, long_lived) = (&evidence.decision_jobs, &evidence.decision_long);
