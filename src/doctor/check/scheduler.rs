@@ -35,6 +35,11 @@ pub(super) const CHECKS: &[Check] = &[
 /// under a minute.
 const HUNG: i64 = 600;
 
+/// Why a unit does not run, nearest first.
+const UNIT: [&str; 9] = [
+    "HM313", "HM310", "HM311", "HM312", "HM314", "HM318", "HM202", "HM225", "HM315",
+];
+
 /// How many jobs wait for a tick; `None` where the store cannot be read, so that there may be some.
 fn waiting(home: &HomeEvidence) -> Option<usize> {
     match &home.jobs {
@@ -112,6 +117,7 @@ fn dead(home: &HomeEvidence, since: &str) -> Finding {
         homes::subject(home),
         format!("the process runs, but its ticker has been dead for {since}"),
     )
+    .because_of("HM481")
 }
 
 /// A process that should tick is there and has never done so.
@@ -182,6 +188,9 @@ fn nobody(
         format!("nothing ticks this home ({jobs}){why}"),
     )
     .seen(last_tick(evidence, home));
+    for cause in UNIT {
+        finding = finding.because_of(cause);
+    }
     if let Some(blind) = serving::half_blind(evidence) {
         finding = finding.seen(Observation::new("list", "/proc", blind));
     }
@@ -285,8 +294,10 @@ fn success(evidence: &Evidence) -> Outcome {
             .severity(severity)
             .because_of("HM805")
             .because_of("HM802")
+            .because_of("HM803")
             .because_of("HM806")
             .because_of("HM807")
+            .because_of("HM481")
             .seen(last_tick(evidence, home));
         if let Some(words) = words {
             let path = home.path("cron/ticker_last_error");

@@ -275,6 +275,24 @@ fn b63_outputs_that_pile_up() {
 }
 
 #[test]
+fn b111_records_that_name_another_home() {
+    let fixture = Fixture::healthy();
+    fixture.write(
+        "cron/external-workers/e1.json",
+        r#"{"job": {}, "profile_home": "/srv/other"}"#,
+    );
+    let found = fixture.findings("HM814");
+    assert!(found[0].summary.contains("written as /srv/other"));
+    let own = fixture.path("").display().to_string();
+    let own = own.trim_end_matches('/');
+    fixture.write(
+        "cron/external-workers/e1.json",
+        &format!(r#"{{"profile_home": "{own}"}}"#),
+    );
+    assert!(fixture.findings("HM814").is_empty());
+}
+
+#[test]
 fn unreadable_and_not_ours_is_never_green() {
     let mut fixture = Fixture::healthy();
     if rustix::process::getuid().is_root() {

@@ -153,6 +153,7 @@ fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
             quoted(job)
         ),
     )
+    .because_of("HM317")
     .seen(Observation::new("environ", source, format!("PATH={path}")));
     Some(
         finding.remedy(

@@ -121,11 +121,16 @@ fn kills(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger, id: &str) ->
     );
     let error = redacted(last.error.as_deref().unwrap_or("no reason was recorded"));
     let ago = human::relative(at, evidence.now);
-    let finding = about("HM605", id, summary).severity(severity).seen(row(
-        home,
-        last,
-        format!("{}, {ago}: {error}", last.status.word()),
-    ));
+    let finding = about("HM605", id, summary)
+        .severity(severity)
+        .because_of("HM411")
+        .because_of("HM314")
+        .because_of("HM301")
+        .seen(row(
+            home,
+            last,
+            format!("{}, {ago}: {error}", last.status.word()),
+        ));
     Some(
         finding.remedy(
             Remedy::user(

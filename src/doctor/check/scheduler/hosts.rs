@@ -170,7 +170,9 @@ fn storm(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
             recent.len(),
             human::duration(WINDOW)
         ),
-    );
+    )
+    .because_of("HM314")
+    .because_of("HM210");
     for start in recent.iter().rev().take(5) {
         let path = home.path("gateway-starts.log");
         let words = format!("start {}", human::relative(*start, evidence.now));
