@@ -160,7 +160,7 @@ impl Show {
             .map(|(home, configuration)| {
                 let settings = self.chosen(configuration);
                 json!({
-                    "home": home.path(),
+                    "home": home.path().to_string_lossy(),
                     "profile": home.profile(),
                     "settings": settings.into_iter().map(setting).collect::<Vec<_>>(),
                     "problems": configuration.problems(),
@@ -308,7 +308,7 @@ fn documents(schema: &str, homes: &Loaded) -> serde_json::Value {
         .iter()
         .map(|(home, configuration)| {
             json!({
-                "home": home.path(),
+                "home": home.path().to_string_lossy(),
                 "profile": home.profile(),
                 "files": configuration.files(),
                 "problems": configuration.problems(),

@@ -3,7 +3,7 @@
 //! Python's `fcntl.flock` honours and the reverse.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
@@ -64,6 +64,27 @@ impl Replace<'_> {
         }
         Ok(())
     }
+}
+
+/// Reads a regular file, at most so many bytes. Anything else in its place is an error at once: a FIFO
+/// or a device would be waited for, for ever.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, or is larger.
+pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    let waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = options.read(true).custom_flags(waiting).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(most)).unwrap_or(0));
+    io::Read::take(file, most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::other(format!("it is larger than {most} bytes")));
+    }
+    Ok(bytes)
 }
 
 /// Where the file really is; a name that does not exist yet is where it says.
@@ -189,6 +210,25 @@ mod tests {
     fn a_directory_that_is_not_there_is_an_error_that_names_the_file() {
         let error = PLAN.write(Path::new("/nonexistent/f"), b"x").unwrap_err();
         assert!(error.message().contains("/nonexistent/f"), "{error}");
+    }
+
+    #[test]
+    fn a_fifo_in_place_of_a_file_is_not_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let fifo = directory.path().join("f");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &fifo,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        assert!(read_regular(&fifo, 10).is_err());
+        let file = directory.path().join("g");
+        std::fs::write(&file, "12345").unwrap();
+        assert_eq!(read_regular(&file, 5).unwrap(), b"12345");
+        assert!(read_regular(&file, 4).is_err());
     }
 
     #[test]

@@ -26,7 +26,10 @@ const WINDOWS: &[(&str, &[&str])] = &[
 /// Rooms, and the windows and rooms that each may look at.
 const ROOMS: &[(&str, &[&str])] = &[
     ("config", &["home", "files", "runtime"]),
-    ("host", &["bus", "child", "config", "home", "db", "runtime"]),
+    (
+        "host",
+        &["bus", "child", "config", "files", "home", "db", "runtime"],
+    ),
     ("ledger", &["db", "home", "host"]),
     ("agent", &["child", "home", "config", "runtime"]),
     (

@@ -46,7 +46,8 @@ fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
     tell(runtime, &pass, &fates, as_json)
 }
 
-/// What became of the pass. A job that failed is no failure of the pass.
+/// What became of the pass. A job that failed is no failure of the pass; one that could not be
+/// launched is.
 fn tell(
     runtime: &mut Runtime,
     pass: &Pass,
@@ -71,17 +72,18 @@ fn tell(
             Pass::Busy => runtime
                 .out
                 .note("Another scheduler is at it; nothing was done."),
-            Pass::Standing(why) => runtime.out.note(&format!("Jobs are not started: {why}.")),
             Pass::Done(0) => runtime.out.line("nothing is due")?,
-            Pass::Done(_) => {}
+            // Why it stands was said by the ticker.
+            Pass::Standing(_) | Pass::Done(_) => {}
         }
         for (job, fate) in fates {
-            runtime
-                .out
-                .line(&format!("{job}  {}", human::printable(&fate_text(fate))))?;
+            let line = format!("{job}  {}", fate_text(fate));
+            runtime.out.line(&human::printable(&line))?;
         }
     }
+    let lost = |(_, fate): &(String, Fate)| matches!(fate, Fate::NotLaunched { .. });
     Ok(match pass {
+        _ if fates.iter().any(lost) => Exit::ERROR,
         Pass::Standing(_) => Exit::FAILED,
         Pass::Busy | Pass::Done(_) => Exit::OK,
     })

@@ -18,11 +18,13 @@ use super::jobs_lock;
 use super::jobs_text::{self, ErrorKind, Jobs, JobsText, JobsTextError, ShapeNote};
 use crate::clock::iso;
 use crate::error::{Error, Kind, Result};
-use crate::files::Replace;
+use crate::files::{Replace, read_regular};
 use crate::home::Home;
 
 /// How often a change is run again over what somebody wrote past the lock, as in Hermes Agent.
 const ROUNDS: u32 = 5;
+/// Largest store that is read, in bytes: a hundred thousand jobs are a tenth of it.
+const LARGEST: u64 = 1 << 30;
 /// Newest backups that are kept.
 pub const BACKUPS: usize = 20;
 
@@ -110,7 +112,7 @@ impl JobsFile {
                 bytes: Vec::new(),
             });
         }
-        let bytes = fs_err::read(&path)
+        let bytes = read_regular(&path, LARGEST)
             .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
         match JobsText::new(&bytes).and_then(|text| text.raw()) {
             Ok(jobs) => Ok(Loaded {

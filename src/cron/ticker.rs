@@ -143,7 +143,6 @@ impl Ticker {
                 let message = format!("{error}: {causes}");
                 self.markers
                     .failed(now, kind_word(error), message.trim_end_matches(": "));
-                (self.dispatcher.parts.say)(&format!("A pass over the jobs failed: {error}."));
             }
         }
         result

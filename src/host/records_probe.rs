@@ -1,10 +1,11 @@
 //! Reads the records of homes, and of the account beside them, and looks whether who wrote them lives.
 //! Reads only; a file that is not there is `Known(None)`, one that cannot be read is a gap.
 
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::files::read_regular;
 use crate::home::Home;
 
 use super::facts::{
@@ -97,10 +98,7 @@ fn state(record: Record, machine: &Machine) -> GatewayState {
 }
 
 fn text(path: &Path) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?
-        .take(LONGEST)
-        .read_to_end(&mut bytes)?;
+    let bytes = read_regular(path, LONGEST)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

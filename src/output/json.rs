@@ -1,9 +1,11 @@
 //! JSON documents: one value, pretty on a terminal and compact elsewhere would differ for no reason,
 //! so it is always indented by two spaces and ends with a line break.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
-use super::Out;
+use super::{Out, human};
 use crate::error::{Context, Kind, Result};
 
 /// Prints one document.
@@ -13,5 +15,42 @@ use crate::error::{Context, Kind, Result};
 pub fn print(out: &mut Out, document: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(document)
         .context(Kind::Internal, "failed to make the JSON document")?;
-    out.line(&text)
+    out.line(&visible(&text))
+}
+
+/// The same document, with what a terminal might act on written as escapes: JSON leaves DEL, the C1
+/// controls and marks of direction as they are, and they occur inside strings only.
+fn visible(text: &str) -> String {
+    let acts = |c: char| c != '\n' && human::is_unsafe(c);
+    if !text.chars().any(acts) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if acts(c) {
+            let _infallible = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_means_the_same_and_shows_no_control_characters() {
+        let value = serde_json::json!({"name": "a\u{7f}\u{9b}\u{202e}\u{2028}é\u{1b}"});
+        let text = visible(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(
+            text.chars().all(|c| c == '\n' || !human::is_unsafe(c)),
+            "{text}"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+            value
+        );
+    }
 }

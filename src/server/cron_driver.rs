@@ -66,8 +66,9 @@ impl Driver for Cron {
 
     fn turn(&mut self, now: Now) -> Turning<'_, Duration> {
         Box::pin(async move {
-            // What came of it is in the markers and in the log.
-            let _pass_or_error = self.ticker.tick().await;
+            if let Err(error) = self.ticker.tick().await {
+                tracing::error!("A pass over the jobs failed: {error}.");
+            }
             let wait: SignedDuration = self.ticker.next_wake(now.wall).duration_since(now.wall);
             Duration::try_from(wait).unwrap_or_default()
         })

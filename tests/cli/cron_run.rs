@@ -1,5 +1,10 @@
 //! Jobs that run: one pass through the binary, and what it leaves in the store, the ledger and the home.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests look at the ledger themselves"
+)]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 

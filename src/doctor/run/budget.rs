@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
 
+/// Stack of a thread, in bytes: a document may be nested as deep as its reader allows. Only what is
+/// used of it is ever there.
+pub(super) const STACK: usize = 16 << 20;
+
 /// Time that may still be spent. It is measured on the real clock, also where the report's own clock
 /// is told to stand still.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +58,12 @@ impl Budget {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Started<T> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            drop(sender.send(work()));
-        });
+        let thread = thread::Builder::new()
+            .name(name.to_owned())
+            .stack_size(STACK)
+            .spawn(move || {
+                drop(sender.send(work()));
+            });
         drop(thread);
         Started { receiver }
     }

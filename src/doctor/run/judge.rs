@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::super::check::Check;
 use super::super::evidence::Evidence;
 use super::super::report::{Ended, Ran};
-use super::budget::Budget;
+use super::budget::{Budget, STACK};
 use crate::clock::Clock;
 
 /// Runs the checks on a thread of their own and waits for each until the budget is spent. What has
@@ -25,6 +25,7 @@ pub fn judge(
     let started = {
         let (checks, evidence, clock) = (checks.to_vec(), Arc::clone(evidence), Arc::clone(clock));
         thread::Builder::new()
+            .stack_size(STACK)
             .name("checks".to_owned())
             .spawn(move || run_all(&checks, &evidence, &*clock, &sender))
     };
