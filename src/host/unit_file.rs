@@ -199,7 +199,8 @@ pub fn facts(settings: &Settings, owner: &Owner<'_>) -> UnitFacts {
         program: command.as_ref().map(|command| command.program),
         profile: command.as_ref().and_then(|command| command.profile.clone()),
         service_type: service("Type"),
-        kill_mode: service("KillMode"),
+        // systemd's own default, where no file says otherwise.
+        kill_mode: service("KillMode").or_else(|| Some("control-group".to_owned())),
         user: service("User"),
         environment: Environment::select(pairs.iter().filter_map(|pair| pair.split_once('='))),
         environment_files: settings

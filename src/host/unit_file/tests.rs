@@ -79,6 +79,14 @@ fn a_drop_in_lays_over_and_takes_back() {
 }
 
 #[test]
+fn what_no_file_says_is_systemds_default() {
+    let bot = bot();
+    let settings = Settings::default().with("[Service]\nExecStart=/usr/bin/hermes serve\n");
+    let unit = facts(&settings, &owner(ManagerKind::System, &bot));
+    assert_eq!(unit.kill_mode.as_deref(), Some("control-group"));
+}
+
+#[test]
 fn specifiers_are_those_of_the_manager() {
     let bot = bot();
     let fill = |manager, text: &str| owner(manager, &bot).fill(text);
