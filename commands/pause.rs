@@ -19,7 +19,8 @@ use crate::exit::Exit;
 ///
 /// Sets the emergency stop that Hermes Agent honours as well: no job, loop or heartbeat fires until it is
 /// lifted ('hermes resume') or ends by itself (--for). What runs already goes on. The stop of a root home
-/// holds for its profiles too.
+/// holds for its profiles too. Hermes Agent knows of no end: to it a stop holds until its file is gone,
+/// which our serve removes when the end has come.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -92,6 +93,11 @@ impl Pause {
         runtime.out.line(&format!(
             "{verb} all schedules of this home, {until} ({path})."
         ))?;
+        if stop.until.is_some() {
+            runtime.out.note(
+                "Hermes Agent knows of no end: to it the stop holds until serve, or 'hermes resume', lifts it.",
+            );
+        }
         Ok(Exit::OK)
     }
 }

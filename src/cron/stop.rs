@@ -1,7 +1,8 @@
 //! The emergency stop: what its file says. Pure.
 //!
 //! The file is the other program's, which honours it before every tick, as we do. An empty or broken
-//! one counts; one that names an end which is past does not.
+//! one counts. That a stop can end by itself is ours: the other program looks only whether the file is
+//! there, so our ticker removes one whose end is past.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -61,12 +62,11 @@ impl Stop {
     #[must_use]
     pub fn text(&self, zone: &TimeZone) -> String {
         let at = |instant: Option<Timestamp>| instant.map(|instant| iso(instant, zone));
-        json!({
-            "reason": self.reason.as_deref().unwrap_or_default(),
-            "engaged_at": at(self.since),
-            "expires_at": at(self.until),
-        })
-        .to_string()
+        let mut body = json!({ "engaged_at": at(self.since), "reason": self.reason });
+        if let (Some(until), Some(body)) = (at(self.until), body.as_object_mut()) {
+            body.insert("expires_at".to_owned(), json!(until));
+        }
+        body.to_string()
     }
 
     /// Since when, until when and why, as a fragment.
@@ -100,7 +100,11 @@ mod tests {
         let zone = TimeZone::fixed(jiff::tz::offset(1));
         assert_eq!(
             stop.text(&zone),
-            r#"{"reason":"rollout","engaged_at":"2026-11-29T23:00:00+01:00","expires_at":"2026-11-30T01:00:00+01:00"}"#
+            r#"{"engaged_at":"2026-11-29T23:00:00+01:00","reason":"rollout","expires_at":"2026-11-30T01:00:00+01:00"}"#
+        );
+        assert_eq!(
+            Stop::begin(now(), None, None).text(&zone),
+            r#"{"engaged_at":"2026-11-29T23:00:00+01:00","reason":null}"#
         );
         assert_eq!(Stop::read(&stop.text(&zone)), stop);
         assert!(!stop.is_over(now()));

@@ -98,6 +98,18 @@ pub fn lift(home: &Home) -> Result<bool> {
     }
 }
 
+/// Removes the stop of this home if its end is past: the other program would honour it for ever.
+/// Returns whether it did.
+///
+/// # Errors
+/// When it cannot be removed.
+pub fn lift_if_over(home: &Home, now: Timestamp) -> Result<bool> {
+    match read(&home.join(NAME)) {
+        Some(stop) if stop.is_over(now) => lift(home),
+        _ => Ok(false),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::SignedDuration;
@@ -123,6 +135,10 @@ mod tests {
         assert_eq!(found.path, root.join(NAME));
         assert!(found.text().contains("(x)"), "{}", found.text());
         assert_eq!(in_force(&profile, now + hour), None);
+        assert!(!lift_if_over(&root, now).unwrap());
+        assert!(lift_if_over(&root, now + hour).unwrap());
+        set(&root, &Stop::default(), &TimeZone::UTC).unwrap();
+        assert!(!lift_if_over(&root, now + hour).unwrap(), "it has no end");
         assert!(lift(&root).unwrap());
         assert!(!lift(&root).unwrap());
     }

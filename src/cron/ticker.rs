@@ -160,6 +160,10 @@ impl Ticker {
 
     async fn attempt(&mut self) -> Result<Pass> {
         let now = self.dispatcher.now();
+        let home = &self.dispatcher.parts.home;
+        if let Ok(true) = stop_file::lift_if_over(home, now) {
+            (self.dispatcher.parts.say)("The emergency stop has ended, and was lifted.");
+        }
         if let Some(stop) = stop_file::in_force(&self.dispatcher.parts.home, now) {
             return Ok(self.stand(stop.text()));
         }

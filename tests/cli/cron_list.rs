@@ -108,7 +108,7 @@ fn b35_a_time_that_is_none_does_not_stop_the_list() {
 }
 
 #[test]
-fn b74_a_one_shot_that_never_ran_is_missed() {
+fn b74_b75_a_one_shot_that_never_ran_is_missed_in_either_shape() {
     let missed = json!({
         "schedule": {"kind": "once", "run_at": "2026-06-17T05:00:00+00:00", "display": "once"},
         "next_run_at": null, "repeat": {"times": 1, "completed": 0},
@@ -122,7 +122,7 @@ fn b74_a_one_shot_that_never_ran_is_missed() {
     assert_eq!(
         (code, &jobs[0]["state"], &jobs[1]["state"]),
         (1, &json!("missed"), &json!("missed")),
-        "b75: one rule for both shapes"
+        "one rule for both shapes"
     );
 }
 

@@ -23,6 +23,14 @@ fn a_stop_is_written_as_the_other_program_reads_it_and_lifted() {
             "expires_at": "2026-06-17T12:00:00+00:00",
         })
     );
+    let (_, _, err) = said(&sandbox, &["pause", "--for", "1h"]);
+    assert!(err.contains("Hermes Agent knows of no end"), "{err}");
+    assert_eq!(said(&sandbox, &["pause"]).0, 0);
+    let text = std::fs::read_to_string(sandbox.home().join("ESTOP")).expect("a stop");
+    assert_eq!(
+        text,
+        r#"{"engaged_at":"2026-06-17T10:00:00+00:00","reason":null}"#
+    );
     let (code, lifted, _) = document(&sandbox, &["resume"]);
     assert_eq!((code, &lifted["lifted"]), (0, &json!(true)));
     assert!(!sandbox.home().join("ESTOP").exists());
