@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::doctor::check::Outcome;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::jobs::JobStore;
+use crate::doctor::evidence::read::TroubleKind;
+use crate::doctor::evidence::stores::{Ledger, State};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Subject};
 
 /// Findings of one code in one home before the rest is told in one: a dead scheduler makes every
@@ -26,6 +29,40 @@ pub(super) fn each(
     } else {
         Outcome::not_applicable("there is no home")
     }
+}
+
+/// What a store of the home holds. That it cannot be read is no answer, and said so: whoever is asked
+/// about one group alone does not see what the checks of stores make of it.
+pub(super) fn content<'a, T>(
+    home: &HomeEvidence,
+    (path, read): (&str, &'a Read<T>),
+    outcome: &mut Outcome,
+) -> Option<&'a T> {
+    if let Some(trouble) = read.trouble() {
+        let mut gap = trouble.gap();
+        if trouble.kind == TroubleKind::Permission {
+            gap.would_tell = vec!["sudo".to_owned()];
+            gap.would_tell.extend(ours(home, ["cron", "doctor"]));
+        }
+        outcome.could_not_and_it_matters(format!("the content of {}", home.path(path)), &gap);
+    }
+    read.got()
+}
+
+/// The job store, where it can be read.
+pub(super) fn jobs<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Option<&'a JobStore> {
+    content(home, ("cron/jobs.json", &home.jobs), outcome)
+}
+
+/// The ledger, where it can be read.
+pub(super) fn ledger<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Option<&'a Ledger> {
+    let ledger = &home.databases.ledger;
+    content(home, ("cron/executions.db", ledger), outcome)
+}
+
+/// The state of sessions and timers, where it can be read.
+pub(super) fn state<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Option<&'a State> {
+    content(home, ("state.db", &home.databases.state), outcome)
 }
 
 /// The home as a subject.

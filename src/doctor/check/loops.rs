@@ -29,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
 /// The floor of a self-paced loop, in seconds: no cadence is taken for shorter.
 const FLOOR: f64 = 60.0;
 /// Of a tick budget, in percent.
-const NEARLY: u64 = 90;
+const NEARLY: u128 = 90;
 
 /// What loops and heartbeats have in common for a judge.
 pub(super) struct Timer<'a> {
@@ -52,7 +52,7 @@ pub(super) struct Timer<'a> {
 fn loops(evidence: &Evidence) -> Outcome {
     let mut armed = 0;
     let mut outcome = each(evidence, |home, outcome| {
-        let Some(state) = home.databases.state.got() else {
+        let Some(state) = homes::state(home, outcome) else {
             return;
         };
         let mut found = Few::default();
@@ -174,7 +174,7 @@ fn budget(home: &HomeEvidence, session: &str, loop_row: &LoopRow) -> Option<Find
     let (fired, most) = (loop_row.ticks_fired, loop_row.max_ticks);
     // A loop that ends by its own count is no surprise.
     let ends_before = loop_row.times > 0 && loop_row.times <= most;
-    if most == 0 || ends_before || fired * 100 < most * NEARLY {
+    if most == 0 || ends_before || u128::from(fired) * 100 < u128::from(most) * NEARLY {
         return None;
     }
     let of = ("loop", session);

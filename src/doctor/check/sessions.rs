@@ -34,7 +34,9 @@ fn sessions(evidence: &Evidence) -> Outcome {
         leases(evidence, home, &mut found);
         found.extend(cap(evidence, home));
         found.extend(helpers(evidence, home));
-        if let Some(state) = home.databases.state.got() {
+        let registry = ("runtime/active_sessions.json", &home.databases.registry);
+        homes::content(home, registry, outcome);
+        if let Some(state) = homes::state(home, outcome) {
             found.extend(backends(evidence, home, state));
             found.extend(orphans(evidence, home, state));
         }

@@ -132,7 +132,10 @@ fn path_access(
     let we_are_it = evidence.facts.shell.uid.known() == Some(&uid);
     match home.file(path) {
         Read::Absent => {}
-        Read::Unreadable(trouble) if trouble.kind == TroubleKind::Permission && we_are_it => {
+        // What lies in a directory that may not be entered is not known; the directory is told.
+        Read::Unreadable(trouble)
+            if trouble.kind == TroubleKind::Permission && we_are_it && path.is_empty() =>
+        {
             let seen = Observation::new("stat", home.path(path), trouble.words());
             outcome.find(denied(
                 evidence,

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, looping};
+use crate::doctor::check::all;
 
 /// Files that are read, and what may lie in them.
 fn file() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
@@ -143,4 +144,34 @@ proptest! {
              INSERT INTO gateway_heartbeats VALUES ('b', {number}, {number}, {number}, '', '')"));
         fixture.all_findings();
     }
+}
+
+#[test]
+fn what_cannot_be_read_is_no_pass_for_those_who_depend_on_it() {
+    for (store, checks) in [
+        ("cron/jobs.json", &["jobs-records", "jobs-last-run"][..]),
+        ("cron/executions.db", &["ledger-missing"][..]),
+        ("state.db", &["loops", "sessions"][..]),
+    ] {
+        let fixture = Fixture::healthy();
+        fixture.write(store, "{ garbage");
+        let evidence = fixture.evidence();
+        for id in checks {
+            let check = all().find(|check| check.id == *id).unwrap();
+            let outcome = (check.run)(&evidence);
+            let gap = outcome.unchecked.iter().find(|gap| gap.matters).unwrap();
+            assert!(gap.what.ends_with(store), "{id}: {gap:?}");
+        }
+    }
+}
+
+#[test]
+fn counters_of_any_size_are_compared() {
+    let fixture = Fixture::healthy();
+    fixture.session("s1");
+    let mut row = looping(fixture.epoch(60));
+    row["ticks_fired"] = 200_000_000_000_000_000_u64.into();
+    row["max_ticks"] = row["ticks_fired"].clone();
+    fixture.timer("loop:s1", &row);
+    assert_eq!(fixture.findings("HM703").len(), 1);
 }

@@ -28,7 +28,7 @@ const AHEAD: i64 = 60;
 
 fn claims(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
-        let Some(store) = home.jobs.got() else {
+        let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
         let mut found = Few::default();

@@ -36,7 +36,7 @@ const CAUSES: [&str; 10] = [
 
 fn due(evidence: &Evidence) -> Outcome {
     let mut outcome = each(evidence, |home, outcome| {
-        let Some(store) = home.jobs.got() else {
+        let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
         let mut schedules = Schedules::default();

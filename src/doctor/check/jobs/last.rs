@@ -26,7 +26,7 @@ const ROW: i64 = 3;
 
 fn last(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
-        let Some(store) = home.jobs.got() else {
+        let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
         let mut found = Few::default();

@@ -22,7 +22,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
 
 fn needs(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
-        let Some(store) = home.jobs.got() else {
+        let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
         let mut found = Few::default();
@@ -88,12 +88,11 @@ fn bad_script(
     )
     .seen(Observation::new("stat", &path, why))
     .because_of("HM805");
-    let scripts = home.path("scripts");
     Some(
         finding
             .remedy(
                 Remedy::user(
-                    ["cp", name, &scripts],
+                    ["install", "-D", "-m", "755", name, &path],
                     "puts the script where it is looked for; run it where the script is",
                 )
                 .verify(["test", "-f", &path]),

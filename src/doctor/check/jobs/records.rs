@@ -23,7 +23,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
 
 fn records(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
-        let Some(store) = home.jobs.got() else {
+        let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
         let mut schedules = Schedules::default();

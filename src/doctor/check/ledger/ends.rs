@@ -32,7 +32,7 @@ const EARLY: i64 = 60;
 
 fn ends(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
-        let Some(ledger) = home.databases.ledger.got() else {
+        let Some(ledger) = homes::ledger(home, outcome) else {
             return;
         };
         let mut found = Few::default();

@@ -34,7 +34,7 @@ fn never_launched(row: &Execution) -> bool {
 
 fn launch(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
-        let Some(ledger) = home.databases.ledger.got() else {
+        let Some(ledger) = homes::ledger(home, outcome) else {
             return;
         };
         never(evidence, home, ledger, outcome);

@@ -34,7 +34,8 @@ const NAMED: usize = 5;
 
 fn missing(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
-        let (Some(ledger), Some(store)) = (home.databases.ledger.got(), home.jobs.got()) else {
+        let ledger = homes::ledger(home, outcome);
+        let (Some(ledger), Some(store)) = (ledger, homes::jobs(home, outcome)) else {
             return;
         };
         let reach = ledger

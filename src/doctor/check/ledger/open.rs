@@ -31,7 +31,7 @@ fn open(evidence: &Evidence) -> Outcome {
     let mut running = 0;
     let mut outcome = each(evidence, |home, outcome| {
         leftovers(home, outcome);
-        let Some(ledger) = home.databases.ledger.got() else {
+        let Some(ledger) = homes::ledger(home, outcome) else {
             return;
         };
         let mut found = Few::default();

@@ -64,7 +64,8 @@ pub(super) fn troubled(
 ) {
     let ours = evidence.facts.shell.uid.known() == Some(&evidence.service_uid());
     match trouble.kind {
-        TroubleKind::Permission if !ours => {
+        // Where not even its owner and mode can be seen, the directory above is what is told.
+        TroubleKind::Permission if !ours || home.file(path).trouble().is_some() => {
             let mut gap = trouble.gap();
             gap.would_tell = vec!["sudo".to_owned()];
             gap.would_tell.extend(homes::ours(home, ["cron", "doctor"]));
