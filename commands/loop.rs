@@ -4,23 +4,26 @@ use clap::{Args, Subcommand};
 use hermes::error::{Error, Kind, Result};
 use hermes::output::json;
 use hermes::runtime::Runtime;
+use hermes::server::offline::Which;
 use hermes::sessions::gather::{View, view};
 use hermes::sessions::listing::{self, TimerLine};
 use hermes::timers::args::{LoopArgs, loop_format_interval, parse_loop_args};
 use serde_json::json;
 
 use crate::exit::Exit;
-use crate::timer::{self, List, Of};
+use crate::timer::{List, Of};
+use crate::timer_order::{self, History, Order};
 
-/// Show loops: prompts that a session runs again and again
+/// Set and control loops: prompts that a session runs again and again
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A loop belongs to a session and its conversation. For work that stands on its own, at given times,
 'hermes cron' is the right tool.
 
 Examples:
+  hermes loop start 5m check the build
   hermes loop list
-  hermes loop status 20260101_090000_aaaaaa
+  hermes loop pause 20260101_09
   hermes loop start --dry-run -- 5m check the build --times 3")]
 pub(crate) struct Loop {
     #[command(subcommand)]
@@ -36,18 +39,37 @@ enum Verb {
     /// Show the loop of a session
     #[command(after_help = "Examples:\n  hermes loop status 20260101_090000_aaaaaa")]
     Status(Of),
+    /// Pause the loop of a session
+    #[command(after_help = "Examples:\n  hermes loop pause 20260101_090000_aaaaaa")]
+    Pause(Order),
+    /// Let the loop of a session go on
+    #[command(after_help = "Examples:\n  hermes loop resume 20260101_090000_aaaaaa")]
+    Resume(Order),
+    /// End the loop of a session
+    #[command(after_help = "Examples:\n  hermes loop stop 20260101_090000_aaaaaa")]
+    Stop(Order),
+    /// Show past wake-ups of a loop, the newest first
+    #[command(after_help = "Examples:\n  hermes loop history 20260101_090000_aaaaaa --limit 50")]
+    History(History),
 }
 
-/// Show how a text would be read as a loop
+/// Set a loop, or show how a text would be read as one
 #[derive(Args, Debug)]
 #[command(after_help = "\
+A loop ends with its session. For work that must run at given times whether or not anybody talks about
+it, 'hermes cron create' is the right tool.
+
 Text: [every] [INTERVAL] PROMPT [--times N] [--until CONDITION]; an interval is like 45s, 5m or 1h30m,
 without one the loop paces itself. What follows '--' is the text, as one would type it after /loop.
 
 Examples:
-  hermes loop start --dry-run -- 5m check the build --times 3
+  hermes loop start 5m check the build
+  hermes loop start --session 20260101_09 --times 3 10m check the build
   hermes loop start --dry-run --json -- watch the queue --until it is empty")]
 struct Start {
+    /// In this session: its id or the begin of it, or its title [default: a new one]
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
     /// Only show how the text is read
     #[arg(long)]
     dry_run: bool,
@@ -72,6 +94,10 @@ impl Loop {
             Verb::Start(start) => start.run(runtime),
             Verb::List(list) => list.run("loop", listing::loops, runtime),
             Verb::Status(of) => of.run("loop", listing::loops, runtime),
+            Verb::Pause(order) => order.run(Which::Loop, timer_order::Verb::Pause, runtime),
+            Verb::Resume(order) => order.run(Which::Loop, timer_order::Verb::Resume, runtime),
+            Verb::Stop(order) => order.run(Which::Loop, timer_order::Verb::Stop, runtime),
+            Verb::History(history) => history.run(Which::Loop, runtime),
         }
     }
 }
@@ -89,7 +115,8 @@ impl Start {
                 .with_hint("hermes loop start --help shows the form of a text")
         })?;
         if !self.dry_run {
-            return Err(timer::nothing_drives("loop"));
+            let session = self.session.as_deref();
+            return timer_order::set(runtime, Which::Loop, session, &text, self.json);
         }
         if self.json {
             json::print(&mut runtime.out, &read_json(&args))?;

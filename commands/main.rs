@@ -1,6 +1,7 @@
 //! The door: clap in, exit code out. No SQL, no D-Bus, no rule lives here.
 
 mod agent;
+mod asking;
 mod cli;
 mod completions;
 mod config;
@@ -16,6 +17,7 @@ mod resume;
 mod serve;
 mod session;
 mod timer;
+mod timer_order;
 mod worker;
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};

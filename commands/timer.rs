@@ -31,17 +31,6 @@ pub(crate) struct Of {
     json: bool,
 }
 
-/// The error of a command that wants to set a timer where nothing would drive it.
-pub(crate) fn nothing_drives(kind: &str) -> Error {
-    Error::new(
-        Kind::Unavailable,
-        format!("nothing would drive this {kind}: no serve can be asked"),
-    )
-    .with_hint(format!(
-        "hermes {kind} start --dry-run shows how the text is read"
-    ))
-}
-
 impl List {
     /// Prints the timers that `lines` reads.
     pub(crate) fn run(self, kind: &str, lines: Lines, runtime: &mut Runtime) -> Result<Exit> {

@@ -5,8 +5,9 @@ use hermes::error::Result;
 use hermes::output::{human, json, table};
 use hermes::runtime::Runtime;
 use hermes::sessions::listing::{SessionLine, sessions};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::asking;
 use crate::exit::Exit;
 use crate::r#loop::look;
 
@@ -23,7 +24,10 @@ impl List {
     /// Prints them, the newest use first.
     pub(super) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let view = look(runtime)?;
-        let lines = sessions(&view);
+        let mut lines = sessions(&view);
+        if let Some(mut client) = asking::serve(runtime)? {
+            held_by_serve(&mut lines, &asking::live(&mut client)?);
+        }
         let ended: u64 = view.ended.values().sum();
         if self.json {
             let document = json!({
@@ -59,6 +63,23 @@ impl List {
                 .note(&format!("Sessions that have ended are left out: {ended}."));
         }
         Ok(Exit::OK)
+    }
+}
+
+/// What serve says of the sessions that it holds.
+fn held_by_serve(lines: &mut [SessionLine], live: &[Value]) {
+    for row in live {
+        let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
+        let clients = row
+            .get("clients")
+            .and_then(Value::as_u64)
+            .unwrap_or_default();
+        if let Some(line) = lines
+            .iter_mut()
+            .find(|line| line.session == text("session_key"))
+        {
+            line.holder = Some(format!("serve: {}, {clients} clients", text("status")));
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! `hermes session …`: the sessions of a home, and what the reapers would do with them.
 
+mod attach;
+mod close;
 mod list;
 mod reap;
+mod show;
 
 use clap::{Args, Subcommand};
 use hermes::error::Result;
@@ -23,6 +26,9 @@ pub(crate) struct Session {
 #[derive(Debug, Subcommand)]
 enum Verb {
     List(list::List),
+    Show(show::Show),
+    Attach(attach::Attach),
+    Close(close::Close),
     Reap(reap::Reap),
 }
 
@@ -31,6 +37,9 @@ impl Session {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self.verb {
             Verb::List(list) => list.run(runtime),
+            Verb::Show(show) => show.run(runtime),
+            Verb::Attach(attach) => attach.run(runtime),
+            Verb::Close(close) => close.run(runtime),
             Verb::Reap(reap) => reap.run(runtime),
         }
     }

@@ -5,14 +5,17 @@ use hermes::db;
 use hermes::error::{Error, Kind, Result};
 use hermes::output::{human, json, table};
 use hermes::runtime::Runtime;
+use hermes::server::client::Client;
 use hermes::sessions::listing;
+use hermes::sessions::moment::span;
 use hermes::sessions::plan::{Plan, Row, Verdict};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::asking;
 use crate::exit::Exit;
 use crate::r#loop::look;
 
-/// Show what the reapers would do with each session, and why
+/// Let the reapers run now, or show what they would do with each session, and why
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A client that idles longer than the grace wants its keepalive raised together with it
@@ -20,6 +23,7 @@ A client that idles longer than the grace wants its keepalive raised together wi
 
 Examples:
   hermes session reap --dry-run
+  hermes session reap --reaper idle
   hermes session reap --dry-run --reaper idle --json")]
 pub(super) struct Reap {
     /// Only show the plan; nothing is written
@@ -47,6 +51,9 @@ enum Name {
 impl Reap {
     /// Prints the plan.
     pub(super) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        if let Some(mut client) = asking::serve(runtime)? {
+            return self.ask(&mut client, runtime);
+        }
         if !self.dry_run {
             return Err(Error::new(
                 Kind::Unavailable,
@@ -76,6 +83,94 @@ impl Reap {
         }
         Ok(Exit::OK)
     }
+}
+
+impl Reap {
+    /// Serve knows more than the store: who is attached, what runs.
+    fn ask(&self, client: &mut Client, runtime: &mut Runtime) -> Result<Exit> {
+        let named = (!self.reaper.is_empty()).then_some(self.reaper.as_slice());
+        let all = [Name::Orphan, Name::Idle, Name::Cap];
+        let (mut rows, mut left) = (Vec::new(), Vec::new());
+        let mut answer = Value::Null;
+        for name in named.unwrap_or(&all) {
+            let params = json!({"reaper": name.word(), "dry_run": self.dry_run});
+            answer = client.call("session.reap", &params)?;
+            let list = |path: &str| answer.pointer(path).and_then(Value::as_array).cloned();
+            rows.extend(
+                list("/plan/rows")
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(|row| (*name, row)),
+            );
+            left.extend(list("/not_reaped").unwrap_or_default());
+        }
+        if self.json {
+            let rows: Vec<Value> = rows.into_iter().map(|(_, row)| row).collect();
+            let document = json!({
+                "schema": "hermes.session.reap/1",
+                "dry_run": self.dry_run,
+                "sessions": rows,
+                "left_out": answer.pointer("/plan/left_out"),
+                "lifted": answer.pointer("/plan/lifted"),
+                "not_reaped": left,
+                "unseen": [],
+            });
+            json::print(&mut runtime.out, &document)?;
+        } else {
+            let awake = answer
+                .pointer("/now/awake")
+                .and_then(Value::as_f64)
+                .unwrap_or_default();
+            let rows = rows
+                .iter()
+                .map(|(name, row)| asked_row(*name, row, awake))
+                .collect();
+            let headings = [
+                "session",
+                "reaper",
+                "verdict",
+                "because",
+                "holder",
+                "next check",
+            ];
+            let text = table::table(&runtime.out, &headings, rows);
+            runtime.out.line(&text)?;
+        }
+        Ok(if left.is_empty() {
+            Exit::OK
+        } else {
+            Exit::FAILED
+        })
+    }
+}
+
+impl Name {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Orphan => "orphan",
+            Self::Idle => "idle",
+            Self::Cap => "cap",
+        }
+    }
+}
+
+fn asked_row(name: Name, row: &Value, awake: f64) -> Vec<String> {
+    let text = |key: &str| row.get(key).and_then(Value::as_str).map(human::printable);
+    let verdict = match row.get("verdict") {
+        Some(Value::String(word)) => word.clone(),
+        Some(Value::Object(one)) => one.keys().next().cloned().unwrap_or_default(),
+        _ => String::new(),
+    };
+    let next = row.get("next_check").and_then(Value::as_f64);
+    let next = next.map_or("-".to_owned(), |at| format!("in {}", span(at - awake)));
+    vec![
+        text("stored_id").unwrap_or_default(),
+        name.word().to_owned(),
+        verdict,
+        text("because").unwrap_or_default(),
+        text("holder").unwrap_or_else(|| "-".to_owned()),
+        next,
+    ]
 }
 
 fn print(plan: &Plan, unseen: &[String], runtime: &mut Runtime) -> Result<()> {

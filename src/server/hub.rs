@@ -12,6 +12,7 @@ mod event;
 mod keep;
 mod live;
 mod pages;
+mod parked;
 mod prompt;
 mod reap;
 mod rpc;
@@ -94,6 +95,7 @@ pub(crate) struct Hub {
     deadlines: Deadlines,
     line: Line,
     keeping: Keeping,
+    parked: Vec<parked::Parked>,
     random: Box<dyn FnMut() -> u64 + Send>,
     draining: bool,
     /// An emergency stop of the home, in words.
@@ -122,6 +124,7 @@ impl Hub {
             replay: Replay::default(),
             deadlines: Deadlines::default(),
             keeping: Keeping::default(),
+            parked: Vec::new(),
             draining: false,
             stopped: None,
             started: moment,

@@ -20,6 +20,7 @@ pub mod admission;
 pub mod protocol;
 pub mod replay;
 
+pub mod client;
 mod control;
 mod cron_driver;
 mod driver;
@@ -30,6 +31,7 @@ mod instance;
 mod judge;
 mod keeper;
 mod notify;
+pub mod offline;
 mod outbox;
 mod router;
 mod run;

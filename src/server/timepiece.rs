@@ -8,6 +8,9 @@ use tokio::sync::watch;
 
 use crate::clock::{Clock, Now};
 
+/// A wait that is as good as none: nobody has to drive a clock for it.
+const AT_ONCE: Duration = Duration::from_millis(1);
+
 /// A clock, and how to wait for a moment of it.
 #[derive(Clone)]
 pub struct Timepiece {
@@ -34,7 +37,7 @@ impl Timepiece {
 
     /// Waits so much awake time. Whoever stops waiting loses nothing.
     pub async fn sleep(&self, time: Duration) {
-        let Some(driven) = &self.driven else {
+        let Some(driven) = self.driven.as_ref().filter(|_| time > AT_ONCE) else {
             return tokio::time::sleep(time).await;
         };
         let mut driven = driven.clone();

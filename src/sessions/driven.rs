@@ -3,7 +3,7 @@
 //! A routed loop, and a heartbeat whose session is in the routing index, belong to the messaging
 //! gateway; every other one to our serve, or, where none runs, to the process that holds the session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -47,6 +47,10 @@ pub struct Drivers {
     pub holders: BTreeMap<String, Vec<Party>>,
     /// Why the registry could not be read.
     pub registry_gap: Option<String>,
+    /// Sessions of ours: those that our serve drives.
+    pub ours: BTreeSet<String>,
+    /// Sessions whose timers were left without a driver, and why.
+    pub left: BTreeMap<String, String>,
 }
 
 /// Who drives one timer.
@@ -79,7 +83,10 @@ pub fn driven(session: &str, elsewhere: bool, drivers: &Drivers) -> Driven {
     if elsewhere {
         return of_party(&drivers.gateway);
     }
-    if let Party::Runs { .. } = drivers.serve {
+    if let Some(why) = drivers.left.get(session) {
+        return Driven::Not(why.clone());
+    }
+    if let (Party::Runs { .. }, true) = (&drivers.serve, drivers.ours.contains(session)) {
         return of_party(&drivers.serve);
     }
     let holders = drivers
@@ -104,12 +111,13 @@ pub fn driven(session: &str, elsewhere: bool, drivers: &Drivers) -> Driven {
     if let Some(why) = &drivers.registry_gap {
         return Driven::CannotTell(why.clone());
     }
+    let serve = match &drivers.serve {
+        Party::Runs { .. } => "serve drives the sessions that it made".to_owned(),
+        other => other.words(),
+    };
     match holders.first() {
-        Some(gone) => Driven::Not(format!("{}, and {}", gone.words(), drivers.serve.words())),
-        None => Driven::Not(format!(
-            "{}, and no process holds the session",
-            drivers.serve.words()
-        )),
+        Some(gone) => Driven::Not(format!("{}, and {serve}", gone.words())),
+        None => Driven::Not(format!("{serve}, and no process holds the session")),
     }
 }
 
@@ -139,6 +147,8 @@ mod tests {
             serve: Party::Not("no serve runs for this home".into()),
             holders: BTreeMap::new(),
             registry_gap: None,
+            ours: BTreeSet::new(),
+            left: BTreeMap::new(),
         }
     }
 
@@ -163,13 +173,23 @@ mod tests {
 
     #[test]
     fn b115_serve_drives_whether_or_not_a_client_is_attached() {
-        let drivers = Drivers {
+        let mut drivers = Drivers {
             serve: runs("serve"),
+            ours: ["s".to_owned()].into(),
             ..nobody()
         };
         assert_eq!(
             driven("s", false, &drivers),
             Driven::By("serve, pid 7".into())
+        );
+        assert!(
+            matches!(driven("theirs", false, &drivers), Driven::Not(_)),
+            "sessions of the other program it does not touch"
+        );
+        drivers.left.insert("s".into(), "it was removed".into());
+        assert_eq!(
+            driven("s", false, &drivers),
+            Driven::Not("it was removed".into())
         );
         assert!(
             matches!(driven("s", true, &drivers), Driven::Not(_)),

@@ -11,6 +11,7 @@ use super::moment::Moment;
 use super::rows::{self, StoredSession};
 use super::schedule::{Asked, Schedule, of_heartbeat, of_loop};
 use super::session::Session;
+use super::store;
 use super::stored::{Evidence, session};
 use crate::config::{Config, Settings};
 use crate::db::{self, Damage, Snapshot};
@@ -113,6 +114,10 @@ impl View {
         self.open = snapshot
             .read(|c| rows::open_sessions(c, MOST))?
             .unwrap_or_default();
+        let ours = snapshot.read(|c| store::open_sessions(c, MOST))?;
+        self.drivers.ours = ours.iter().map(|card| card.id.clone()).collect();
+        self.drivers.left = snapshot.read(store::not_driven)?;
+        self.open.extend(ours.into_iter().map(listed));
         self.ended = snapshot.read(rows::ended)?.unwrap_or_default();
         self.loops = snapshot.read(|c| loops(c, MOST))?.unwrap_or_default();
         self.heartbeats = snapshot.read(|c| heartbeats(c, MOST))?.unwrap_or_default();
@@ -243,6 +248,23 @@ impl View {
     }
 }
 
+/// A session of ours among those of Hermes Agent.
+fn listed(card: store::Card) -> StoredSession {
+    StoredSession {
+        id: card.id,
+        source: card.source,
+        title: card.title,
+        cwd: card.cwd,
+        model: card.model,
+        parent_session_id: card.parent_id,
+        hidden: card.hidden,
+        started_at: db::instant(card.started_at),
+        last_activity_at: db::instant(card.last_active),
+        message_count: i64::try_from(card.message_count).unwrap_or(i64::MAX),
+        ..StoredSession::default()
+    }
+}
+
 fn seconds(at: Timestamp) -> f64 {
     at.as_duration().as_secs_f64()
 }
@@ -284,6 +306,8 @@ fn drivers(runtime: &Runtime, home: &Home) -> Drivers {
         serve,
         holders,
         registry_gap,
+        ours: BTreeSet::new(),
+        left: BTreeMap::new(),
     }
 }
 

@@ -47,7 +47,7 @@ const SESSION: [&str; 25] = [
 ];
 
 /// One row of `sessions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredSession {
     /// `YYYYMMDD_HHMMSS_` and six hex digits.
     pub id: String,

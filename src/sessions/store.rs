@@ -22,6 +22,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+pub use read::{not_driven, open_sessions, ticks_of};
 pub use record::{Backend, Card, Found, Loaded, Message, StoredTimer, Tick, Write, state};
 
 use crate::db;

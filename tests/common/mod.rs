@@ -3,8 +3,10 @@
 mod facts;
 pub(crate) mod jobs;
 pub(crate) mod schema;
+pub(crate) mod serving;
 pub(crate) mod tree;
 pub(crate) mod writer;
+pub(crate) mod ws;
 
 use std::path::{Path, PathBuf};
 

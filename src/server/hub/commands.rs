@@ -6,9 +6,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Hub;
-use super::event::{Order, What};
+use super::event::{ConnId, Order, What};
+use super::parked::Shape;
 use super::rpc::Asked;
-use crate::server::protocol::{Failure, code};
+use crate::server::protocol::{Failure, Params, code};
 use crate::sessions::schedule::TimerKind;
 use crate::timers::args::{LoopArgs, LoopCommand, loop_command};
 use crate::timers::event::TimerEvent;
@@ -47,7 +48,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    fn answer(self, output: &str) -> Value {
+    pub(super) fn answer(self, output: &str) -> Value {
         match self {
             Self::Dispatch => json!({"type": "exec", "output": output}),
             Self::Slash => json!({"output": output}),
@@ -119,12 +120,12 @@ impl Hub {
         asked: Asked<'_>,
         form: Form,
     ) -> Option<Value> {
-        let output = match command.name {
-            "help" => HELP.to_owned(),
-            "status" => self.status_text(id),
+        let done = match command.name {
+            "help" => Done::Says(HELP.to_owned()),
+            "status" => Done::Says(self.status_text(id)),
             "heartbeat" => self.heartbeat(id, &command.arg),
             _ => match loop_command(&command.arg) {
-                Err(error) => format!("{error}. {LOOP_USAGE}"),
+                Err(error) => Done::Says(format!("{error}. {LOOP_USAGE}")),
                 Ok(LoopCommand::Bare) if !self.has_loop(id) => {
                     self.ask_for_task(id, asked, form);
                     return None;
@@ -132,7 +133,16 @@ impl Hub {
                 Ok(asked) => self.looping(id, asked),
             },
         };
-        Some(form.answer(&output))
+        let kind = if command.name == "heartbeat" {
+            TimerKind::Heartbeat
+        } else {
+            TimerKind::Loop
+        };
+        match done {
+            Done::Says(output) => Some(form.answer(&output)),
+            Done::Shows => self.about_timer(asked, id, (kind, Shape::Words(form))),
+            Done::Set => self.about_timer(asked, id, (kind, Shape::Set(form))),
+        }
     }
 
     fn has_loop(&self, id: &str) -> bool {
@@ -148,43 +158,52 @@ impl Hub {
         row.is_some_and(|one| matches!(one.state.row.status, Status::Active | Status::Paused))
     }
 
-    fn looping(&mut self, id: &str, command: LoopCommand) -> String {
+    fn looping(&mut self, id: &str, command: LoopCommand) -> Done {
         let event = match command {
-            LoopCommand::Help => return LOOP_USAGE.to_owned(),
-            LoopCommand::Set(args) => return self.set_loop(id, &args),
-            LoopCommand::Bare | LoopCommand::Status => return self.loop_text(id),
-            _ if !self.has_loop(id) => return self.loop_text(id),
+            LoopCommand::Help => return Done::Says(LOOP_USAGE.to_owned()),
+            LoopCommand::Set(args) => {
+                self.set_loop(id, &args);
+                return Done::Set;
+            }
+            LoopCommand::Bare | LoopCommand::Status => return Done::Says(self.loop_text(id)),
+            _ if !self.has_loop(id) => return Done::Says(self.loop_text(id)),
             LoopCommand::Pause => TimerEvent::Pause("paused by the user".to_owned()),
             LoopCommand::Resume => TimerEvent::Resume,
             LoopCommand::Stop => TimerEvent::Stop("stopped by the user".to_owned()),
         };
         self.timer(id, TimerKind::Loop, event);
-        self.loop_text(id)
+        Done::Shows
     }
 
-    fn heartbeat(&mut self, id: &str, arg: &str) -> String {
+    fn heartbeat(&mut self, id: &str, arg: &str) -> Done {
         let command = match heartbeat_command(arg) {
             Ok(command) => command,
-            Err(error) => return format!("{error}."),
+            Err(error) => return Done::Says(format!("{error}.")),
         };
         let event = match command {
             HeartbeatCommand::Set {
                 interval_seconds,
                 prompt,
-            } => return self.set_heartbeat(id, interval_seconds, &prompt),
+            } => {
+                self.set_heartbeat(id, interval_seconds, &prompt);
+                return Done::Set;
+            }
             HeartbeatCommand::Bare if !self.has_heartbeat(id) => {
                 let interval = u128::from(self.settings.beat_interval);
                 let prompt = self.settings.beat_prompt.clone();
-                return self.set_heartbeat(id, interval, &prompt);
+                self.set_heartbeat(id, interval, &prompt);
+                return Done::Set;
             }
-            HeartbeatCommand::Bare | HeartbeatCommand::Status => return self.heartbeat_text(id),
-            _ if !self.has_heartbeat(id) => return self.heartbeat_text(id),
+            HeartbeatCommand::Bare | HeartbeatCommand::Status => {
+                return Done::Says(self.heartbeat_text(id));
+            }
+            _ if !self.has_heartbeat(id) => return Done::Says(self.heartbeat_text(id)),
             HeartbeatCommand::Pause => TimerEvent::Pause("paused by the user".to_owned()),
             HeartbeatCommand::Resume => TimerEvent::Resume,
             HeartbeatCommand::Clear => TimerEvent::Stop("stopped by the user".to_owned()),
         };
         self.timer(id, TimerKind::Heartbeat, event);
-        self.heartbeat_text(id)
+        Done::Shows
     }
 
     /// A bare `/loop` works on the session's standing task, which may be in a file.
@@ -197,27 +216,44 @@ impl Hub {
     }
 
     /// The task was looked for: it, else the last message of the user, else the usage.
-    pub(super) fn standing_task(&mut self, what: What, task: Option<String>) -> Value {
+    pub(super) fn standing_task(
+        &mut self,
+        (conn, request, what): (ConnId, &Value, What),
+        task: Option<String>,
+    ) -> Option<Value> {
         let What::BareLoop(id, form) = what else {
-            return Value::Null;
+            return Some(Value::Null);
         };
         let said = self
             .sessions
             .get(&id)
             .and_then(|live| live.last_asked.clone());
         let task = task.filter(|task| !task.trim().is_empty()).or(said);
-        let output = match task {
-            Some(task) => {
-                let args = LoopArgs {
-                    prompt: task.trim().to_owned(),
-                    ..LoopArgs::default()
-                };
-                self.set_loop(&id, &args)
-            }
-            None => LOOP_USAGE.to_owned(),
+        let Some(task) = task else {
+            return Some(form.answer(LOOP_USAGE));
         };
-        form.answer(&output)
+        let args = LoopArgs {
+            prompt: task.trim().to_owned(),
+            ..LoopArgs::default()
+        };
+        self.set_loop(&id, &args);
+        let asked = Asked {
+            conn,
+            id: request,
+            params: &Params::default(),
+        };
+        self.about_timer(asked, &id, (TimerKind::Loop, Shape::Set(form)))
     }
+}
+
+/// What a command did.
+enum Done {
+    /// It has something to say.
+    Says(String),
+    /// It changed the timer.
+    Shows,
+    /// It set the timer.
+    Set,
 }
 
 #[cfg(test)]

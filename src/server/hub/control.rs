@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Hub;
 use super::event::{Order, What};
+use super::parked::Shape;
 use super::rpc::Asked;
 use crate::server::protocol::{Failure, code};
 use crate::sessions::schedule::TimerKind;
@@ -61,7 +62,7 @@ impl Hub {
         Ok(json!({"control": self.control_of(&id), "dispatch": null}))
     }
 
-    pub(super) fn control(&mut self, asked: Asked<'_>) -> Result<Value, Failure> {
+    pub(super) fn control(&mut self, asked: Asked<'_>) -> Result<Option<Value>, Failure> {
         let id = self.known(asked)?;
         let action = asked.params.required("action")?;
         let (kind, event) = match action {
@@ -87,7 +88,7 @@ impl Hub {
         }
         self.used(asked.conn, &id)?;
         self.timer(&id, kind, event);
-        Ok(json!({"control": self.control_of(&id), "dispatch": null}))
+        Ok(self.about_timer(asked, &id, (kind, Shape::Control)))
     }
 
     pub(super) fn timer_history(&mut self, asked: Asked<'_>) -> Result<Option<Value>, Failure> {

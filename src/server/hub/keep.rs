@@ -131,7 +131,10 @@ impl Hub {
                 Ok(super::transcript::ticks(&ticks))
             }),
             Stored::Task(task, then) => {
-                self.answer_with(then, |hub, (_, _, what)| Ok(hub.standing_task(what, task)));
+                let Then::Answer { conn, id, what } = then;
+                if let Some(answer) = self.standing_task((conn, &id, what), task) {
+                    self.answer(conn, &id, &Ok(answer));
+                }
             }
             Stored::LeftOpen(cards) => self.sweep(cards.unwrap_or_default()),
         }

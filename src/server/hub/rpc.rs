@@ -76,7 +76,7 @@ impl Hub {
             "session.delete" => self.delete(asked).map(Some),
             "session.reap" => self.reap(asked).map(Some),
             "session.control.read" => self.control_read(asked).map(Some),
-            "session.control" => self.control(asked).map(Some),
+            "session.control" => self.control(asked),
             "prompt.submit" => self.submit(asked),
             "command.dispatch" => self.dispatch(asked),
             "slash.exec" => self.slash(asked),

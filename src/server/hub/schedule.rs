@@ -16,11 +16,11 @@ use crate::timers::loop_state::LoopState;
 use crate::timers::row::Status;
 
 impl Hub {
-    pub(super) fn set_loop(&mut self, id: &str, args: &LoopArgs) -> String {
+    pub(super) fn set_loop(&mut self, id: &str, args: &LoopArgs) {
         let state = LoopState::start(args, &self.settings.rules, self.now.wall);
         let now = self.now.wall;
         let Some(live) = self.sessions.get_mut(id) else {
-            return String::new();
+            return;
         };
         live.preview(&args.prompt);
         let actions = if let Some(driven) = &mut live.looping {
@@ -33,14 +33,13 @@ impl Hub {
         self.keep(id, true);
         self.act(id, TimerKind::Loop, actions);
         self.sync_schedules(id);
-        format!("Loop set. {}{}", self.loop_text(id), self.caveats())
     }
 
-    pub(super) fn set_heartbeat(&mut self, id: &str, interval: u128, prompt: &str) -> String {
+    pub(super) fn set_heartbeat(&mut self, id: &str, interval: u128, prompt: &str) {
         let now = self.now.wall;
         let mut state = Heartbeat::start(prompt, interval, now);
         let Some(live) = self.sessions.get_mut(id) else {
-            return String::new();
+            return;
         };
         live.preview(prompt);
         let actions = if let Some(driven) = &mut live.heartbeat {
@@ -54,15 +53,10 @@ impl Hub {
         self.keep(id, true);
         self.act(id, TimerKind::Heartbeat, actions);
         self.sync_schedules(id);
-        format!(
-            "Heartbeat set. {}{}",
-            self.heartbeat_text(id),
-            self.caveats()
-        )
     }
 
     /// What whoever sets a timer should know.
-    fn caveats(&self) -> String {
+    pub(super) fn caveats(&self) -> String {
         let mut text = String::new();
         if let Err(why) = &self.settings.agent {
             let _infallible = write!(text, " It cannot run yet: {why}.");

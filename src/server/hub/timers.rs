@@ -224,6 +224,7 @@ impl Hub {
                 .map(|one| one.saved(saved, rules, now)),
         };
         self.act(id, kind, actions.unwrap_or_default());
+        self.unpark(id, kind);
     }
 
     pub(super) fn act(&mut self, id: &str, kind: TimerKind, actions: Vec<Action>) {

@@ -1,9 +1,12 @@
 //! What serve reads of its own tables: at a start, and when a client resumes or lists.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::record::{Card, Found, Loaded, Message, StoredTimer, Tick, state};
 use super::{Store, failed};
+use crate::db::Columns;
 use crate::error::Result;
 use crate::sessions::rows;
 
@@ -160,16 +163,7 @@ impl Store {
     /// # Errors
     /// When SQLite refuses.
     pub fn ticks(&self, id: &str, most: u32) -> Result<Vec<Tick>> {
-        let look = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT session_id, kind, number, missed, claimed_at, ended_at, outcome, detail
-                     FROM hermes_ticks WHERE session_id = ?1 ORDER BY id DESC LIMIT ?2",
-                )?
-                .query_map(params![id, most], tick)?
-                .collect::<rusqlite::Result<_>>()
-        };
-        look().map_err(|error| failed("read", error))
+        ticks_of(&self.connection, id, most).map_err(|error| failed("read", error))
     }
 
     /// Sessions of ours that nobody ended: not used since `before`, begun before it, without a
@@ -194,6 +188,48 @@ impl Store {
         };
         look().map_err(|error| failed("read", error))
     }
+}
+
+/// The newest wake-ups of a session's timers, newest first; none in a store without our tables.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn ticks_of(connection: &Connection, id: &str, most: u32) -> rusqlite::Result<Vec<Tick>> {
+    if Columns::of(connection, "hermes_ticks")?.is_none() {
+        return Ok(Vec::new());
+    }
+    connection
+        .prepare_cached(
+            "SELECT session_id, kind, number, missed, claimed_at, ended_at, outcome, detail
+             FROM hermes_ticks WHERE session_id = ?1 ORDER BY id DESC LIMIT ?2",
+        )?
+        .query_map(params![id, most], tick)?
+        .collect()
+}
+
+/// Open sessions of ours, as a list of all sessions has them; the newest use first.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn open_sessions(connection: &Connection, most: u32) -> rusqlite::Result<Vec<Card>> {
+    if Columns::of(connection, "hermes_sessions")?.is_none() {
+        return Ok(Vec::new());
+    }
+    let sql = format!("{CARD} WHERE ended_at IS NULL ORDER BY last_active DESC LIMIT ?1");
+    connection.prepare(&sql)?.query_map([most], card)?.collect()
+}
+
+/// Why sessions are not driven, by their ids.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn not_driven(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
+    if Columns::of(connection, "hermes_timers")?.is_none() {
+        return Ok(BTreeMap::new());
+    }
+    let sql = "SELECT session_id, not_driven FROM hermes_timers WHERE not_driven IS NOT NULL";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    connection.prepare(sql)?.query_map([], row)?.collect()
 }
 
 fn tick(row: &Row<'_>) -> rusqlite::Result<Tick> {

@@ -1,0 +1,143 @@
+//! Asking the serve of a home: what all verbs that need one have in common.
+
+use std::path::Path;
+
+use hermes::error::{Error, Kind, Result};
+use hermes::runtime::Runtime;
+use hermes::server::client::Client;
+use serde_json::{Value, json};
+
+/// The serve of the home, if one runs.
+pub(crate) fn serve(runtime: &Runtime) -> Result<Option<Client>> {
+    Client::connect(&runtime.one_home()?)
+}
+
+/// The serve of the home; without one the error says how to start it.
+pub(crate) fn needed(runtime: &Runtime, what: &str) -> Result<Client> {
+    serve(runtime)?.ok_or_else(|| {
+        Error::new(
+            Kind::Unavailable,
+            format!("no serve runs for this home, so {what}"),
+        )
+        .with_hint("start one: hermes serve")
+        .with_hint("or let the service manager keep one: hermes service print --user")
+    })
+}
+
+/// A session that serve holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    /// Its runtime id.
+    pub(crate) id: String,
+    /// Its id in the store.
+    pub(crate) stored: String,
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The sessions that serve holds, as it lists them.
+pub(crate) fn live(client: &mut Client) -> Result<Vec<Value>> {
+    let answer = client.call("session.active_list", &json!({}))?;
+    let rows = answer.get("sessions").and_then(Value::as_array);
+    Ok(rows.cloned().unwrap_or_default())
+}
+
+/// The session that a name means: its id or the begin of it, its runtime id, its title. One that is
+/// only stored is loaded.
+pub(crate) fn session(client: &mut Client, name: &str) -> Result<Named> {
+    if let Some(found) = held(client, name)? {
+        return Ok(found);
+    }
+    let id = stored(client, name)?;
+    let params = json!({"session_id": id, "omit_messages": true});
+    let answer = client.call("session.resume", &params)?;
+    Ok(Named {
+        id: text(&answer, "session_id"),
+        stored: text(&answer, "stored_session_id"),
+    })
+}
+
+/// The session among those that serve holds.
+pub(crate) fn held(client: &mut Client, name: &str) -> Result<Option<Named>> {
+    let rows = live(client)?;
+    let named = |row: &&Value| {
+        let (id, key) = (text(row, "id"), text(row, "session_key"));
+        id == name || key.starts_with(name) || text(row, "title") == name
+    };
+    let found: Vec<Named> = rows
+        .iter()
+        .filter(named)
+        .map(|row| Named {
+            id: text(row, "id"),
+            stored: text(row, "session_key"),
+        })
+        .collect();
+    let exact = found
+        .iter()
+        .find(|one| one.stored == name || one.id == name);
+    match (exact, found.as_slice()) {
+        (Some(one), _) | (None, [one]) => Ok(Some(one.clone())),
+        (None, []) => Ok(None),
+        (None, many) => Err(ambiguous(name, many.iter().map(|one| one.stored.as_str()))),
+    }
+}
+
+/// The stored session that the begin of an id means.
+fn stored(client: &mut Client, name: &str) -> Result<String> {
+    let answer = client.call(
+        "session.list",
+        &json!({"limit": 10_000, "include_hidden": true}),
+    )?;
+    let rows = answer.get("sessions").and_then(Value::as_array);
+    let ids: Vec<String> = rows
+        .into_iter()
+        .flatten()
+        .map(|row| text(row, "id"))
+        .collect();
+    if ids.iter().any(|id| id == name) {
+        return Ok(name.to_owned());
+    }
+    let found: Vec<&str> = ids
+        .iter()
+        .map(String::as_str)
+        .filter(|id| id.starts_with(name))
+        .collect();
+    match found.as_slice() {
+        [one] => Ok((*one).to_owned()),
+        // It may be a title.
+        [] => Ok(name.to_owned()),
+        many => Err(ambiguous(name, many.iter().copied())),
+    }
+}
+
+fn ambiguous<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Error {
+    let mut error = Error::new(
+        Kind::NotFound,
+        format!("'{name}' is the begin of several sessions"),
+    );
+    for candidate in candidates.take(10) {
+        error = error.with_hint(candidate);
+    }
+    error
+}
+
+/// A new session, for work that the command line begins.
+pub(crate) fn create(client: &mut Client, cwd: Option<&Path>) -> Result<Named> {
+    let answer = client.call("session.create", &json!({"source": "cli", "cwd": cwd}))?;
+    Ok(Named {
+        id: text(&answer, "session_id"),
+        stored: text(&answer, "stored_session_id"),
+    })
+}
+
+/// What a slash command says.
+pub(crate) fn command(client: &mut Client, session: &Named, command: &str) -> Result<String> {
+    let params = json!({"session_id": session.id, "command": command});
+    Ok(text(&client.call("slash.exec", &params)?, "output"))
+}

@@ -1,0 +1,71 @@
+//! `hermes session show`.
+
+use clap::Args;
+use hermes::error::Result;
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::{Value, json};
+
+use crate::asking;
+use crate::exit::Exit;
+
+/// Show a session: what it does, who holds it, what was said last
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes session show 20260101_09
+  hermes session show 20260101_090000_aaaaaa --messages 50")]
+pub(super) struct Show {
+    /// The session: its id or the begin of it, or its title
+    session: String,
+    /// So many of its newest messages
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    messages: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Show {
+    /// Prints it. A session that serve does not hold is not loaded for that.
+    pub(super) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
+        let mut client = asking::needed(runtime, "nobody can be asked for the session")?;
+        let held = asking::held(&mut client, &self.session)?;
+        let id = held
+            .as_ref()
+            .map_or(self.session.clone(), |held| held.stored.clone());
+        let params = json!({"session_id": id, "limit": self.messages});
+        let history = client.call("session.history", &params)?;
+        let messages = history.get("messages").cloned().unwrap_or_default();
+        let (status, said) = match &held {
+            Some(held) => {
+                let status = client.call("session.status", &json!({"session_id": held.id}))?;
+                (status, asking::command(&mut client, held, "/status")?)
+            }
+            None => (Value::Null, format!("Session {id} is not held by serve.")),
+        };
+        if self.json {
+            let document = json!({
+                "schema": "hermes.session.show/1",
+                "session": id,
+                "status": status,
+                "messages": messages,
+            });
+            json::print(&mut runtime.out, &document)?;
+            return Ok(Exit::OK);
+        }
+        for line in said.lines() {
+            runtime.out.line(&human::printable(line))?;
+        }
+        for message in messages.as_array().into_iter().flatten() {
+            let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
+            runtime
+                .out
+                .line(&format!("\n{} ({}):", text("origin"), text("state")))?;
+            for line in text("content").lines() {
+                runtime.out.line(&format!("  {}", human::printable(line)))?;
+            }
+        }
+        Ok(Exit::OK)
+    }
+}

@@ -1,0 +1,241 @@
+//! Orders to the timer of a session, and its past: by way of serve, or, where none runs, straight on
+//! the store. They need neither a model nor the network.
+
+use clap::Args;
+use hermes::config::{Config, Settings};
+use hermes::error::Result;
+use hermes::output::{human, json, table};
+use hermes::runtime::Runtime;
+use hermes::server::offline::{self, Which};
+use hermes::timers::event::{TimerEvent, TimerRules};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::asking;
+use crate::exit::Exit;
+
+/// What is ordered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Verb {
+    /// No wake-up until it is resumed.
+    Pause,
+    /// Wake-ups again.
+    Resume,
+    /// The end.
+    Stop,
+}
+
+impl Verb {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Stop => "stop",
+        }
+    }
+
+    fn action(self, which: Which) -> &'static str {
+        match (self, which) {
+            (Self::Pause, Which::Loop) => "loop.pause",
+            (Self::Resume, Which::Loop) => "loop.resume",
+            (Self::Stop, Which::Loop) => "loop.stop",
+            (Self::Pause, Which::Heartbeat) => "heartbeat.pause",
+            (Self::Resume, Which::Heartbeat) => "heartbeat.resume",
+            (Self::Stop, Which::Heartbeat) => "heartbeat.clear",
+        }
+    }
+
+    fn event(self) -> TimerEvent {
+        match self {
+            Self::Pause => TimerEvent::Pause("paused by the user".to_owned()),
+            Self::Resume => TimerEvent::Resume,
+            Self::Stop => TimerEvent::Stop("stopped by the user".to_owned()),
+        }
+    }
+}
+
+/// A session whose timer is meant.
+#[derive(Args, Debug)]
+pub(crate) struct Order {
+    /// The session: its id or the begin of it, or its title
+    session: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Order {
+    /// Orders.
+    pub(crate) fn run(self, which: Which, verb: Verb, runtime: &mut Runtime) -> Result<Exit> {
+        let (session, row, said) = match asking::serve(runtime)? {
+            Some(mut client) => {
+                let session = asking::session(&mut client, &self.session)?;
+                let params = json!({"session_id": session.id, "action": verb.action(which)});
+                let answer = client.call("session.control", &params)?;
+                let said = format!("/{} status", which.word());
+                let said = asking::command(&mut client, &session, &said)?;
+                let row = answer.pointer(&format!("/control/{}", which.word()));
+                (session.stored, row.cloned().unwrap_or_default(), said)
+            }
+            None => self.offline(which, verb, runtime)?,
+        };
+        if self.json {
+            let word = which.word();
+            let schema = format!("hermes.{word}.{}/1", verb.word());
+            let document = json!({"schema": schema, "session": session, (word): row});
+            json::print(&mut runtime.out, &document)?;
+        } else {
+            runtime.out.line(&human::printable(&said))?;
+        }
+        Ok(Exit::OK)
+    }
+
+    fn offline(
+        &self,
+        which: Which,
+        verb: Verb,
+        runtime: &mut Runtime,
+    ) -> Result<(String, Value, String)> {
+        let home = runtime.one_home()?;
+        let variable = |name: &str| runtime.environ.text(name).map(str::to_owned);
+        let rules = TimerRules::of(&Settings::of(&Config::load(&home, &variable, &[])));
+        let now = runtime.clock.now();
+        let done = offline::order(&home, &self.session, which, &verb.event(), (&rules, now))?;
+        let row: Value = serde_json::from_str(&done.row).unwrap_or_default();
+        let status = row
+            .get("status")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let kind = which.word();
+        let said = format!("The {kind} of {} is {status}.", done.session);
+        if status == "active" {
+            runtime.out.note(&format!(
+                "No serve runs for this home, so nothing drives the {kind}; start one: hermes serve"
+            ));
+        }
+        Ok((done.session, row, said))
+    }
+}
+
+/// A session whose timers' past is meant.
+#[derive(Args, Debug)]
+pub(crate) struct History {
+    /// The session: its id, or with a running serve the begin of it, or its title
+    session: String,
+    /// At most so many wake-ups
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn at(tick: &Value, key: &str) -> String {
+    let seconds = tick.get(key).and_then(Value::as_f64).unwrap_or_default();
+    #[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
+    let at = Timestamp::from_second(seconds as i64);
+    at.map(|at| at.to_string()).unwrap_or_default()
+}
+
+fn shown(tick: &Value) -> Vec<String> {
+    let number = |key: &str| tick.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let text = |key: &str| {
+        let text = tick.get(key).and_then(Value::as_str).unwrap_or_default();
+        human::printable(text.lines().next().unwrap_or_default())
+    };
+    vec![
+        number("number").to_string(),
+        at(tick, "claimed_at"),
+        at(tick, "ended_at"),
+        number("missed").to_string(),
+        text("outcome"),
+        text("detail"),
+    ]
+}
+
+impl History {
+    /// Prints it, the newest first.
+    pub(crate) fn run(self, which: Which, runtime: &mut Runtime) -> Result<Exit> {
+        let ticks = match asking::serve(runtime)? {
+            Some(mut client) => {
+                let held = asking::held(&mut client, &self.session)?;
+                let id = held.map_or(self.session.clone(), |held| held.stored);
+                let params = json!({"session_id": id, "limit": self.limit});
+                let mut answer = client.call("timer.history", &params)?;
+                let ticks = answer.get_mut("ticks").map(Value::take);
+                ticks
+                    .and_then(|ticks| ticks.as_array().cloned())
+                    .unwrap_or_default()
+            }
+            None => self.stored(runtime)?,
+        };
+        let ticks: Vec<Value> = ticks
+            .into_iter()
+            .filter(|tick| tick.get("kind").and_then(Value::as_str) == Some(which.word()))
+            .collect();
+        if self.json {
+            let schema = format!("hermes.{}.history/1", which.word());
+            let document = json!({"schema": schema, "session": self.session, "ticks": ticks});
+            json::print(&mut runtime.out, &document)?;
+        } else if ticks.is_empty() {
+            runtime
+                .out
+                .line(&format!("No wake-up of a {} is recorded.", which.word()))?;
+        } else {
+            let headings = ["number", "claimed", "ended", "missed", "outcome", "detail"];
+            let rows = ticks.iter().map(shown).collect();
+            let text = table::table(&runtime.out, &headings, rows);
+            runtime.out.line(&text)?;
+        }
+        Ok(Exit::OK)
+    }
+
+    fn stored(&self, runtime: &Runtime) -> Result<Vec<Value>> {
+        let ticks = offline::ticks(&runtime.one_home()?, &self.session, self.limit)?;
+        let json = ticks.into_iter().map(|tick| {
+            json!({
+                "kind": tick.kind,
+                "number": tick.number,
+                "missed": tick.missed,
+                "claimed_at": tick.claimed_at,
+                "ended_at": tick.ended_at,
+                "outcome": tick.outcome,
+                "detail": tick.detail,
+            })
+        });
+        Ok(json.collect())
+    }
+}
+
+/// Sets a timer by its slash command; in a new session where none is named.
+pub(crate) fn set(
+    runtime: &mut Runtime,
+    which: Which,
+    session: Option<&str>,
+    text: &str,
+    json: bool,
+) -> Result<Exit> {
+    let kind = which.word();
+    let mut client = asking::needed(runtime, &format!("nothing would drive this {kind}"))?;
+    let session = match session {
+        Some(name) => asking::session(&mut client, name)?,
+        None => asking::create(&mut client, runtime.cwd.as_deref())?,
+    };
+    let said = asking::command(&mut client, &session, &format!("/{kind} {text}"))?;
+    if json {
+        let params = json!({"session_id": session.id});
+        let answer = client.call("session.control.read", &params)?;
+        let row = answer.pointer(&format!("/control/{kind}")).cloned();
+        let document = json!({
+            "schema": format!("hermes.{kind}.start/1"),
+            "session": session.stored,
+            (kind): row,
+            "said": said,
+        });
+        json::print(&mut runtime.out, &document)?;
+    } else {
+        runtime.out.line(&human::printable(&said))?;
+        runtime.out.line(&format!("session {}", session.stored))?;
+    }
+    Ok(Exit::OK)
+}

@@ -1,0 +1,238 @@
+//! `hermes serve` as a process: the way in, the way out, and who may come.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::common::Sandbox;
+use crate::common::serving::{self, Serving};
+use crate::common::ws::{Answer, knock};
+
+fn mode(sandbox: &Sandbox, file: &str) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    let meta = std::fs::metadata(sandbox.home().join(file)).expect("the file");
+    meta.permissions().mode() & 0o777
+}
+
+#[test]
+fn it_says_where_it_is_and_leaves_nothing_behind() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    for file in [
+        "run/serve.token",
+        "run/serve.json",
+        "run/serve.sock",
+        "state.db",
+    ] {
+        assert_eq!(mode(&sandbox, file), 0o600, "{file}");
+    }
+    assert_eq!(mode(&sandbox, "run"), 0o700);
+    let text = std::fs::read_to_string(sandbox.home().join("run/serve.json")).expect("a record");
+    let record: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(record["pid"], serve.pid());
+    assert_eq!(record["port"], serve.port);
+    assert!(!text.contains(&serve.token));
+    assert_eq!(serve.page("/healthz"), (200, "ok\n".to_owned()));
+    let (status, body) = serve.page("/readyz");
+    assert_eq!(status, 200, "{body}");
+    let (_, metrics) = serve.page("/metrics");
+    assert!(metrics.contains("\nhermes_sessions 0\n"), "{metrics}");
+    assert!(!body.contains(&serve.token) && !metrics.contains(&serve.token));
+    assert_eq!(serve.page("/api/anything").0, 401);
+    assert_eq!(serve.stop().code(), Some(0));
+    for file in ["run/serve.token", "run/serve.json", "run/serve.sock"] {
+        assert!(!sandbox.home().join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn a_home_has_one_serve_and_the_second_names_it() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    let second = sandbox
+        .hermes()
+        .args(["serve", "--port", "0"])
+        .assert()
+        .code(78);
+    let said = String::from_utf8_lossy(&second.get_output().stderr).into_owned();
+    assert!(said.contains(&format!("pid {}", serve.pid())), "{said}");
+    assert!(said.contains(&format!("port {}", serve.port)), "{said}");
+}
+
+#[test]
+fn a_passive_one_takes_over_whatever_became_of_the_first() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let first = Serving::start(&sandbox);
+    let mut second = serving::command(&sandbox, serving::BEGIN, &["--passive"]);
+    let second = second.spawn().expect("it starts");
+    first.kill();
+    let second = Serving::ready(&sandbox, second);
+    assert_eq!(second.page("/readyz").0, 200);
+    assert_eq!(second.stop().code(), Some(0));
+}
+
+#[test]
+fn whoever_has_no_token_or_comes_from_elsewhere_stays_out() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    let good = format!("/api/ws?token={}", serve.token);
+    let refused = |path: &str, headers: &[(&str, &str)]| match knock(serve.port, path, headers) {
+        Answer::Refused(status) => status,
+        Answer::Open(_) => panic!("let in: {path} {headers:?}"),
+    };
+    let host = ("Host", "localhost");
+    assert_eq!(refused("/api/ws", &[host]), 403);
+    assert_eq!(refused("/api/ws?token=wrong", &[host]), 403);
+    assert_eq!(refused(&good, &[("Host", "evil.example")]), 403);
+    assert_eq!(
+        refused(&good, &[host, ("Origin", "http://evil.example")]),
+        403
+    );
+    assert_eq!(refused("/api/ws?ticket=guessed", &[host]), 403);
+    for headers in [vec![host], vec![host, ("Origin", "http://localhost:3000")]] {
+        assert!(matches!(
+            knock(serve.port, &good, &headers),
+            Answer::Open(_)
+        ));
+    }
+}
+
+#[test]
+fn it_does_not_listen_to_other_hosts_without_authentication() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let refused = sandbox
+        .hermes()
+        .args(["serve", "--host", "0.0.0.0"])
+        .assert()
+        .code(1);
+    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(said.contains("without authentication"), "{said}");
+    sandbox
+        .hermes()
+        .args(["serve", "--host", "0.0.0.0", "--auth", "token"])
+        .assert()
+        .code(1);
+}
+
+#[test]
+fn two_clients_see_the_same_turn() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    let (mut one, mut two) = (serve.client(), serve.client());
+    let made = one.call("session.create", &json!({"source": "desktop", "cols": 100}));
+    let session = made["session_id"].clone();
+    two.call("session.activate", &json!({"session_id": session}));
+    one.call(
+        "prompt.submit",
+        &json!({"session_id": session, "text": "ask: hello"}),
+    );
+    let (first, second) = (
+        one.wait_for("message.complete"),
+        two.wait_for("message.complete"),
+    );
+    assert_eq!(first, second);
+    assert_eq!(first["payload"]["text"], "all good");
+    assert_eq!(first["payload"]["status"], "complete");
+    assert_eq!(serving::asked(&sandbox), ["ask: hello"]);
+}
+
+#[test]
+fn an_agent_gets_no_secret_of_serve() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "env = [\"HERMES_*\", \"VISIBLE\"]\n");
+    serving::agent(&sandbox, "env");
+    let mut command = serving::command(&sandbox, serving::BEGIN, &[]);
+    command.env("HERMES_DASHBOARD_SESSION_TOKEN", "t".repeat(40));
+    command.env("VISIBLE", "yes").env("SECRET", "no");
+    let serve = Serving::ready(&sandbox, command.spawn().expect("it starts"));
+    assert_eq!(serve.token, "t".repeat(40));
+    let mut client = serve.client();
+    let made = client.call("session.create", &json!({}));
+    let params = json!({"session_id": made["session_id"], "text": "hi"});
+    client.call("prompt.submit", &params);
+    let over = client.wait_for("message.complete");
+    let text = over["payload"]["text"].as_str().expect("text");
+    assert!(text.contains("VISIBLE=yes"), "{text}");
+    assert!(!text.contains("SECRET") && !text.contains("tttt"), "{text}");
+    let stored = made["stored_session_id"].as_str().expect("an id");
+    assert!(
+        text.contains(&format!("HERMES_SESSION_ID={stored}")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_client_that_does_not_read_is_dropped_and_nobody_waits_for_it() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    let (mut slow, mut quick) = (serve.client(), serve.client());
+    let made = slow.call("session.create", &json!({}));
+    let session = made["session_id"].clone();
+    quick.call("session.activate", &json!({"session_id": session}));
+    let title = "x".repeat(200_000);
+    for _ in 0..300 {
+        quick.call(
+            "session.title",
+            &json!({"session_id": session, "title": title}),
+        );
+        quick.events.clear();
+    }
+    let (_, body) = serve.page("/readyz");
+    let ready: Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!(ready["clients"], 1, "{body}");
+    while slow.read().is_some() {}
+    assert_eq!(serve.page("/healthz").0, 200);
+}
+
+#[test]
+fn a_reload_changes_what_comes_next() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    let made = client.call("session.create", &json!({}));
+    let session = made["session_id"].clone();
+    serving::configure(&sandbox, "[heartbeats]\ndefault_interval = 3600\n");
+    serve.signal(Signal::HUP);
+    let command = json!({"session_id": session, "command": "/heartbeat"});
+    let mut said = String::new();
+    // The signal and the request are not in order.
+    while !said.contains("every 1h") {
+        let clear = json!({"session_id": session, "command": "/heartbeat stop"});
+        client.call("slash.exec", &clear);
+        let answer = client.call("slash.exec", &command);
+        said = answer["output"].as_str().expect("text").to_owned();
+        assert!(
+            said.contains("every 10m") || said.contains("every 1h"),
+            "{said}"
+        );
+    }
+    assert_eq!(serve.page("/healthz").0, 200);
+}
+
+#[test]
+fn a_stop_ends_a_turn_and_says_so_at_the_next_start() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    serving::agent(&sandbox, "stall");
+    let serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    let made = client.call("session.create", &json!({}));
+    let params = json!({"session_id": made["session_id"], "text": "ask: a long one"});
+    client.call("prompt.submit", &params);
+    client.wait_for("message.delta");
+    assert_eq!(serve.stop().code(), Some(0));
+    let serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    let params = json!({"session_id": made["stored_session_id"]});
+    let resumed = client.call("session.resume", &params);
+    let messages = resumed["messages"].as_array().expect("messages");
+    assert_eq!(messages[0]["state"], "interrupted");
+    assert_eq!(messages[1]["content"], "I begin");
+}

@@ -1,0 +1,161 @@
+//! The first story, through the binary: set at 23:00, alive in the morning.
+
+use serde_json::json;
+
+use crate::common::Sandbox;
+use crate::common::serving::{self, Serving};
+
+const HOUR: u32 = 3600;
+
+#[test]
+fn a_loop_set_at_23_00_goes_on_after_its_client_is_gone() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    let made = client.call("session.create", &json!({"source": "tui"}));
+    let (session, stored) = (
+        made["session_id"].clone(),
+        made["stored_session_id"].clone(),
+    );
+    let params = json!({"session_id": session, "name": "loop", "arg": "30m ask: check the build"});
+    let set = client.call("command.dispatch", &params);
+    assert_eq!(set["type"], "exec");
+    client.wait_for("message.complete");
+    let seen = client
+        .events
+        .iter()
+        .filter_map(|event| event["seq"].as_u64())
+        .max();
+    drop(client);
+
+    // Beyond the grace, the idle limit, and every look of the maintenance.
+    serve.pass(8 * HOUR, 300);
+    let ticks = serving::asked(&sandbox).len();
+    assert_eq!(ticks, 17, "one at once, then two an hour");
+
+    let mut client = serve.client();
+    let resumed = client.call("session.resume", &json!({"session_id": stored}));
+    assert_eq!(resumed["session_id"], session, "it was never let go");
+    assert_eq!(resumed["messages"].as_array().map(Vec::len), Some(34));
+    let params = json!({"session_id": session, "last_seen": seen});
+    let missed = client.call("session.events.since", &params);
+    assert_eq!(missed["truncated"], false);
+    let complete = |event: &&serde_json::Value| event["type"] == "message.complete";
+    let events = missed["events"].as_array().expect("events");
+    assert!(events.iter().filter(complete).count() >= 16);
+
+    // A pause frees the session.
+    client.call(
+        "session.control",
+        &json!({"session_id": session, "action": "loop.pause"}),
+    );
+    drop(client);
+    let mut watcher = serve.client();
+    serve.clock("advance 21");
+    let gone = watcher.wait_for("session.reclaimed");
+    assert_eq!(gone["payload"]["stored_session_id"], stored);
+    assert_eq!(gone["payload"]["reason"], "ws_orphan_reap");
+    serve.pass(2 * HOUR, 300);
+    assert_eq!(serving::asked(&sandbox).len(), ticks);
+    assert_eq!(serve.stop().code(), Some(0));
+}
+
+#[test]
+fn the_budget_and_the_marker_free_a_session_too() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "[loops]\nmax_ticks = 3\n");
+    let mut serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    for text in ["5m ask: budget", "5m ask: marker"] {
+        if text.ends_with("marker") {
+            serving::agent(&sandbox, "complete");
+        }
+        let made = client.call("session.create", &json!({}));
+        let params = json!({"session_id": made["session_id"], "name": "loop", "arg": text});
+        client.call("command.dispatch", &params);
+        client.wait_for("message.complete");
+        serving::agent(&sandbox, "answer");
+    }
+    drop(client);
+    serve.pass(HOUR, 60);
+    let asked = serving::asked(&sandbox);
+    let count = |text: &str| asked.iter().filter(|line| line.ends_with(text)).count();
+    assert_eq!((count("budget"), count("marker")), (3, 1));
+    let mut client = serve.client();
+    let live = client.call("session.active_list", &json!({}));
+    assert_eq!(live["sessions"], json!([]));
+}
+
+#[test]
+fn the_same_with_a_heartbeat() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "[heartbeats]\nmax_beats = 6\n");
+    let mut serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    let made = client.call("session.create", &json!({}));
+    let command = "/heartbeat every 30m ask: how is it";
+    let params = json!({"session_id": made["session_id"], "command": command});
+    client.call("slash.exec", &params);
+    drop(client);
+    serve.pass(2 * HOUR + 60, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 4);
+    serve.pass(4 * HOUR, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 6, "its beats are numbered");
+    let mut client = serve.client();
+    let live = client.call("session.active_list", &json!({}));
+    assert_eq!(live["sessions"], json!([]));
+}
+
+#[test]
+fn killed_and_started_again_every_loop_goes_on_and_nothing_fires_twice() {
+    let sandbox = Sandbox::new();
+    serving::configure(
+        &sandbox,
+        "max_live_sessions = 0\n[serve]\nmax_parallel_turns = 8\n",
+    );
+    let mut now = jiff::Timestamp::from_second(1_780_354_800).expect("an instant");
+    let mut serve = Serving::at(&sandbox, &now.to_string());
+    let mut client = serve.client();
+    for number in 0..10 {
+        let made = client.call("session.create", &json!({}));
+        let text = format!("5m ask: number {number}.");
+        let params = json!({"session_id": made["session_id"], "name": "loop", "arg": text});
+        client.call("command.dispatch", &params);
+    }
+    drop(client);
+    serve.clock("settle");
+    for round in 0..6 {
+        for _ in 0..5 {
+            serve.clock("advance 60");
+            now = now
+                .checked_add(jiff::Span::new().seconds(60))
+                .expect("an instant");
+        }
+        if round % 2 == 0 {
+            serve.clock("settle");
+        }
+        serve.kill();
+        serve = Serving::at(&sandbox, &now.to_string());
+    }
+    serve.clock("settle");
+    let mut client = serve.client();
+    let live = client.call("session.active_list", &json!({}));
+    let sessions = live["sessions"].as_array().expect("sessions");
+    assert_eq!(sessions.len(), 10, "no session is lost");
+    let asked = serving::asked(&sandbox);
+    for number in 0..10 {
+        let ran = asked
+            .iter()
+            .filter(|line| line.ends_with(&format!("number {number}.")))
+            .count();
+        // 30 minutes are 7 slots; a kill may have cut one short after it began.
+        assert!((4..=7).contains(&ran), "{number}: {ran}");
+    }
+    for session in sessions {
+        let params = json!({"session_id": session["id"]});
+        let control = client.call("session.control.read", &params);
+        assert_eq!(control["control"]["loop"]["status"], "active");
+        assert!(control["control"]["loop"]["ticks_fired"].as_u64() <= Some(7));
+    }
+}

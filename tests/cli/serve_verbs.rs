@@ -1,0 +1,158 @@
+//! Loops, heartbeats and sessions from the command line, with a serve and without.
+
+use serde_json::Value;
+
+use crate::common::Sandbox;
+use crate::common::serving::{self, Serving};
+
+fn json(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    let done = sandbox
+        .hermes()
+        .args(arguments)
+        .arg("--json")
+        .assert()
+        .code(0);
+    serde_json::from_slice(&done.get_output().stdout).expect("JSON")
+}
+
+fn text(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let done = sandbox.hermes().args(arguments).assert().code(0);
+    String::from_utf8_lossy(&done.get_output().stdout).into_owned()
+}
+
+/// A serve with a loop that ran for an hour; its session.
+fn an_hour(sandbox: &Sandbox) -> (Serving, String) {
+    serving::configure(sandbox, "");
+    let mut serve = Serving::start(sandbox);
+    let set = json(
+        sandbox,
+        &["loop", "start", "--times", "5", "30m", "ask:", "check"],
+    );
+    assert_eq!(set["loop"]["interval_seconds"], 1800.0);
+    assert_eq!(set["loop"]["times"], 5);
+    let id = set["session"].as_str().expect("a session").to_owned();
+    serve.pass(3600, 60);
+    assert_eq!(
+        serving::asked(sandbox).len(),
+        3,
+        "nobody is attached, and it goes on"
+    );
+    (serve, id)
+}
+
+#[test]
+fn a_loop_is_set_and_seen() {
+    let sandbox = Sandbox::new();
+    let (mut serve, id) = an_hour(&sandbox);
+
+    let list = json(&sandbox, &["loop", "list"]);
+    assert_eq!(list["loops"][0]["session"], id.as_str());
+    assert_eq!(list["loops"][0]["state"], "active");
+    let because = list["loops"][0]["because"].as_str().expect("who");
+    assert!(
+        because.contains(&format!("serve, pid {}", serve.pid())),
+        "{because}"
+    );
+    let sessions = json(&sandbox, &["session", "list"]);
+    assert_eq!(sessions["sessions"][0]["holder"], "serve: idle, 0 clients");
+    let past = json(&sandbox, &["loop", "history", &id]);
+    assert_eq!(past["ticks"].as_array().map(Vec::len), Some(3));
+    assert_eq!(past["ticks"][0]["outcome"], "finished");
+    let shown = text(&sandbox, &["session", "show", &id]);
+    assert!(shown.contains("Loop active, every 30m"), "{shown}");
+    // Its client might have come back since the last turn ended; now no more.
+    serve.clock("advance 25");
+    let plan = json(
+        &sandbox,
+        &["session", "reap", "--dry-run", "--reaper", "orphan"],
+    );
+    let because = plan["sessions"][0]["because"].as_str().expect("why");
+    assert!(
+        because.starts_with("sole driver of its live loop"),
+        "{because}"
+    );
+}
+
+#[test]
+fn a_loop_is_controlled_with_serve_and_without() {
+    let sandbox = Sandbox::new();
+    let (serve, id) = an_hour(&sandbox);
+    assert_eq!(
+        json(&sandbox, &["loop", "pause", &id])["loop"]["status"],
+        "paused"
+    );
+    assert_eq!(
+        json(&sandbox, &["loop", "resume", &id])["loop"]["status"],
+        "active"
+    );
+    assert_eq!(serve.stop().code(), Some(0));
+
+    let list = json(&sandbox, &["loop", "list"]);
+    assert_eq!(list["loops"][0]["state"], "not driven", "{list}");
+    assert_eq!(
+        json(&sandbox, &["loop", "history", &id])["ticks"]
+            .as_array()
+            .map(Vec::len),
+        Some(3)
+    );
+    assert_eq!(
+        json(&sandbox, &["loop", "stop", &id])["loop"]["status"],
+        "cleared"
+    );
+    let refused = sandbox
+        .hermes()
+        .args(["loop", "start", "5m", "x"])
+        .assert()
+        .code(1);
+    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(said.contains("nothing would drive this loop"), "{said}");
+    assert!(said.contains("hermes serve"), "{said}");
+    let serve = Serving::start(&sandbox);
+    assert_eq!(
+        json(&sandbox, &["session", "list"])["sessions"][0]["holder"],
+        Value::Null
+    );
+    drop(serve);
+}
+
+#[test]
+fn a_heartbeat_and_a_closed_session() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    let set = json(
+        &sandbox,
+        &["heartbeat", "start", "every", "10m", "ask:", "beat"],
+    );
+    let id = set["session"].as_str().expect("a session").to_owned();
+    serve.pass(1260, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 2);
+    text(&sandbox, &["session", "close", "--dry-run", &id]);
+    assert!(json(&sandbox, &["session", "list"])["sessions"][0]["holder"].is_string());
+    text(&sandbox, &["session", "close", &id]);
+    serve.pass(1260, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 2);
+    let list = json(&sandbox, &["heartbeat", "list"]);
+    assert_eq!(list["heartbeats"][0]["state"], "not driven");
+    let because = list["heartbeats"][0]["because"].as_str().expect("why");
+    assert!(
+        because.contains("its session was removed (tui_close)"),
+        "{because}"
+    );
+}
+
+#[test]
+fn one_can_talk_to_a_session_from_a_pipe() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let _serve = Serving::start(&sandbox);
+    let done = sandbox
+        .hermes()
+        .args(["session", "attach"])
+        .write_stdin("ask: hello\n/status\n")
+        .assert()
+        .code(0);
+    let said = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+    assert!(said.contains("all good\n"), "{said}");
+    assert!(said.contains("Session 2026"), "{said}");
+}
