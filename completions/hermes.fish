@@ -34,8 +34,8 @@ complete -c hermes -n "__fish_hermes_needs_command" -s h -l help -d 'Print help 
 complete -c hermes -n "__fish_hermes_needs_command" -s V -l version -d 'Print version'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "serve" -d 'Host sessions, drive loops and heartbeats, tick cron'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "cron" -d 'Manage scheduled jobs, and find out why one does not fire'
-complete -c hermes -n "__fish_hermes_needs_command" -f -a "loop" -d 'Show loops: prompts that a session runs again and again'
-complete -c hermes -n "__fish_hermes_needs_command" -f -a "heartbeat" -d 'Show heartbeats: cadences at which a session reports'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "loop" -d 'Set and control loops: prompts that a session runs again and again'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "heartbeat" -d 'Set and control heartbeats: cadences at which a session reports'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "session" -d 'Show sessions, and what the reapers would do with them'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "agent" -d 'Look at the agent that prompts are given to'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "pause" -d 'Stop all schedules of a home, at once'
@@ -340,16 +340,21 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from tick" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -f -a "start" -d 'Show how a text would be read as a loop'
-complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -f -a "list" -d 'List the loops of a home, and who drives each'
-complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status" -f -a "status" -d 'Show the loop of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "start" -d 'Set a loop, or show how a text would be read as one'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "list" -d 'List the loops of a home, and who drives each'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "status" -d 'Show the loop of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "pause" -d 'Pause the loop of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "resume" -d 'Let the loop of a session go on'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "stop" -d 'End the loop of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "history" -d 'Show past wake-ups of a loop, the newest first'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l session -d 'In this session: its id or the begin of it, or its title [default: a new one]' -r
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l times -d 'End after so many wake-ups' -r
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l until -d 'End when this holds' -r
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
@@ -378,16 +383,54 @@ never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from pause" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from pause" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from pause" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -f -a "start" -d 'Show how a text would be read as a heartbeat'
-complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -f -a "list" -d 'List the heartbeats of a home, and who drives each'
-complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status" -f -a "status" -d 'Show the heartbeat of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from pause" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from pause" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from resume" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from resume" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from resume" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from resume" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from resume" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from stop" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from stop" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from stop" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from stop" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from stop" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from history" -l limit -d 'At most so many wake-ups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from history" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from history" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from history" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from history" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from history" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "start" -d 'Set a heartbeat, or show how a text would be read as one'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "list" -d 'List the heartbeats of a home, and who drives each'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "status" -d 'Show the heartbeat of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "pause" -d 'Pause the heartbeat of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "resume" -d 'Let the heartbeat of a session go on'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "stop" -d 'End the heartbeat of a session'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and not __fish_seen_subcommand_from start list status pause resume stop history" -f -a "history" -d 'Show past beats, the newest first'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -l session -d 'In this session: its id or the begin of it, or its title [default: a new one]' -r
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from start" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
@@ -414,15 +457,51 @@ never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from pause" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from pause" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from pause" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -f -a "list" -d 'List the open sessions of a home: who holds each, and what drives its timers'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list reap" -f -a "reap" -d 'Show what the reapers would do with each session, and why'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from pause" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from pause" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from resume" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from resume" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from resume" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from resume" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from resume" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from stop" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from stop" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from stop" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from stop" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from stop" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -l limit -d 'At most so many wake-ups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "list" -d 'List the open sessions of a home: who holds each, and what drives its timers'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "show" -d 'Show a session: what it does, who holds it, what was said last'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "attach" -d 'Talk to a session: each line is a message, what it says is shown as it comes'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "close" -d 'Close a session that serve holds; its transcript stays'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "reap" -d 'Let the reapers run now, or show what they would do with each session, and why'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
@@ -431,6 +510,31 @@ never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -l messages -d 'So many of its newest messages' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from attach" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from attach" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from attach" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from attach" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from close" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from close" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from close" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from close" -l dry-run -d 'Only show which session that is, and what it does'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from close" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from close" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from close" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from reap" -l reaper -d 'Ask only this reaper; may be given again' -r -f -a "orphan\t'Nobody came back within the grace'
 idle\t'Nobody used it for hours'
 cap\t'Too many are held'"
