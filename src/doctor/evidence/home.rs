@@ -241,6 +241,8 @@ impl Default for ZoneSeen {
 pub struct FoundNeeds {
     /// Scripts, by the name that jobs give them.
     pub scripts: BTreeMap<String, ScriptSeen>,
+    /// Names that were not looked at, because too many others hung or there are too many.
+    pub not_looked: usize,
     /// Working directories.
     pub workdirs: BTreeMap<String, PlaceSeen>,
     /// Programs by bare name, looked up on the `PATH` of the dispatcher; absent where that is not

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::doctor::evidence::home::{FoundNeeds, PlaceSeen, ScriptSeen};
@@ -14,40 +14,48 @@ use crate::host::Facts;
 
 /// How long one path may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Paths that may hang before the others are not looked at any more.
+/// So many paths may hang before the others are not looked at any more.
 const HANGING: usize = 2;
 /// Different scripts and directories that are looked at.
 const MOST: usize = 2_000;
 
 /// Looks up what the armed jobs of this store need.
 pub(super) fn look(home: &Home, store: &JobStore, facts: &Facts) -> FoundNeeds {
-    let mut found = FoundNeeds::default();
-    let mut patience = Patience::default();
-    let scripts_dir = home.join("scripts");
+    let mut scripts = BTreeSet::new();
+    let mut workdirs = BTreeSet::new();
     let mut programs = BTreeSet::new();
-    for job in store.armed() {
-        let needs = &job.needs;
+    for needs in store.armed().map(|job| &job.needs) {
+        scripts.extend(needs.script.iter().chain(&needs.monitor_script).cloned());
+        workdirs.extend(needs.workdir.clone());
         programs.extend(needs.interpreter.clone().filter(|name| !name.contains('/')));
-        for script in [&needs.script, &needs.monitor_script].into_iter().flatten() {
-            if found.scripts.len() < MOST && !found.scripts.contains_key(script) {
-                let seen = patience.script(&scripts_dir, script);
-                found.scripts.insert(script.clone(), seen);
-            }
-        }
-        if let Some(workdir) = &needs.workdir
-            && found.workdirs.len() < MOST
-            && !found.workdirs.contains_key(workdir)
-        {
-            let seen = patience.place(Path::new(workdir));
-            found.workdirs.insert(workdir.clone(), seen);
+    }
+    let mut found = FoundNeeds::default();
+    let directory = home.join("scripts");
+    found.not_looked = scripts.len().saturating_sub(MOST) + workdirs.len().saturating_sub(MOST);
+    let names: Vec<String> = scripts.into_iter().take(MOST).collect();
+    let seen = Patience::default().all(names.clone(), move |name| script(&directory, name));
+    for (name, seen) in names.into_iter().zip(seen) {
+        let Some((place, interpreter)) = seen else {
+            found.not_looked += 1;
+            continue;
+        };
+        let script = ScriptSeen {
+            path: home.join("scripts").join(&name),
+            place,
+            interpreter,
+        };
+        found.scripts.insert(name, script);
+    }
+    let names: Vec<String> = workdirs.into_iter().take(MOST).collect();
+    let seen = Patience::default().all(names.clone(), |name| (place(Path::new(name)), None));
+    for (name, seen) in names.into_iter().zip(seen) {
+        match seen {
+            Some((place, _)) => found.workdirs.extend([(name, place)]),
+            None => found.not_looked += 1,
         }
     }
-    programs.extend(
-        found
-            .scripts
-            .values()
-            .filter_map(|script| script.interpreter.clone()),
-    );
+    let of_scripts = found.scripts.values();
+    programs.extend(of_scripts.filter_map(|script| script.interpreter.clone()));
     let environ = facts.dispatcher.environ.known();
     if let Some(path) = environ.and_then(|environ| environ.get("PATH")) {
         found.programs = lookup(path, programs);
@@ -75,76 +83,76 @@ fn is_program(path: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// How long a look may take, and how many have hung so far.
-struct Patience {
-    each: Duration,
-    hung: usize,
-}
+/// What a look says: what is there, and the program that its first line names.
+type Seen = (PlaceSeen, Option<String>);
+
+/// How long a look may take.
+struct Patience(Duration);
 
 impl Default for Patience {
     fn default() -> Self {
-        Self {
-            each: PATIENCE,
-            hung: 0,
-        }
+        Self(PATIENCE)
     }
 }
 
 impl Patience {
-    /// Runs a look on a thread of its own; one that hangs is left behind.
-    fn bounded<T: Send + 'static>(
-        &mut self,
-        look: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        if self.hung >= HANGING {
-            return None;
+    /// Looks at each of these on a thread of its own. A look that hangs is left behind with its thread,
+    /// and the next thread goes on; after a few of them the rest is not looked at: `None`.
+    fn all(
+        &self,
+        names: Vec<String>,
+        look: impl Fn(&str) -> Seen + Send + Sync + 'static,
+    ) -> Vec<Option<Seen>> {
+        let count = names.len();
+        let shared = Arc::new((names, look));
+        let mut seen: Vec<Option<Seen>> = Vec::with_capacity(count);
+        for _ in 0..=HANGING {
+            let (send, receive) = mpsc::channel();
+            let (from, work) = (seen.len(), Arc::clone(&shared));
+            let spawned = std::thread::Builder::new().spawn(move || {
+                for name in work.0.iter().skip(from) {
+                    // Nobody listens any more after the deadline.
+                    if send.send((work.1)(name)).is_err() {
+                        return;
+                    }
+                }
+            });
+            if spawned.is_err() {
+                break;
+            }
+            while seen.len() < count
+                && let Ok(answer) = receive.recv_timeout(self.0)
+            {
+                seen.push(Some(answer));
+            }
+            if seen.len() == count {
+                break;
+            }
+            seen.push(Some((PlaceSeen::Hangs, None)));
         }
-        let (send, receive) = mpsc::channel();
-        let spawned = std::thread::Builder::new().spawn(move || {
-            // Nobody listens any more after the deadline.
-            send.send(look()).ok();
-        });
-        spawned.ok()?;
-        let answer = receive.recv_timeout(self.each).ok();
-        if answer.is_none() {
-            self.hung += 1;
-        }
-        answer
+        seen.resize(count, None);
+        seen
     }
+}
 
-    fn place(&mut self, path: &Path) -> PlaceSeen {
-        let path = path.to_path_buf();
-        self.bounded(move || place(&path))
-            .unwrap_or(PlaceSeen::Hangs)
-    }
-
-    fn script(&mut self, scripts: &Path, name: &str) -> ScriptSeen {
-        let path = scripts.join(name);
-        let (scripts, at) = (scripts.to_path_buf(), path.clone());
-        let look = move || {
-            let seen = match place(&at) {
-                PlaceSeen::File => inside(&at, &scripts),
-                other => other,
-            };
-            let interpreter = match seen {
-                PlaceSeen::File => first_line(&at).and_then(|line| shebang(&line)),
-                _ => None,
-            };
-            (seen, interpreter)
-        };
-        let (place, interpreter) = self.bounded(look).unwrap_or((PlaceSeen::Hangs, None));
-        ScriptSeen {
-            path,
-            place,
-            interpreter,
-        }
-    }
+fn script(scripts: &Path, name: &str) -> Seen {
+    let path = scripts.join(name);
+    let seen = match place(&path) {
+        PlaceSeen::File => inside(&path, scripts),
+        other => other,
+    };
+    let interpreter = match seen {
+        PlaceSeen::File => first_line(&path).and_then(|line| shebang(&line)),
+        _ => None,
+    };
+    (seen, interpreter)
 }
 
 fn place(path: &Path) -> PlaceSeen {
     match std::fs::metadata(path) {
         Ok(meta) if meta.is_dir() => PlaceSeen::Directory,
-        Ok(_) => PlaceSeen::File,
+        Ok(meta) if meta.is_file() => PlaceSeen::File,
+        Ok(_) => PlaceSeen::Failed("not a regular file".to_owned()),
         Err(error) => match error.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => PlaceSeen::Missing,
             _ => PlaceSeen::Failed(error.to_string()),
@@ -210,30 +218,36 @@ mod tests {
         std::fs::create_dir(&scripts).unwrap();
         std::fs::write(scripts.join("in.sh"), "#!/usr/bin/env bash\n").unwrap();
         std::fs::write(dir.path().join("out.sh"), "").unwrap();
-        let mut patience = Patience::default();
-        let seen = patience.script(&scripts, "in.sh");
-        assert_eq!(seen.place, PlaceSeen::File);
-        assert_eq!(seen.interpreter.as_deref(), Some("bash"));
-        let seen = patience.script(&scripts, "../out.sh");
-        assert!(matches!(seen.place, PlaceSeen::Outside(_)));
-        assert_eq!(patience.script(&scripts, "no.sh").place, PlaceSeen::Missing);
+        let seen = |name| script(&scripts, name);
+        assert_eq!(seen("in.sh"), (PlaceSeen::File, Some("bash".to_owned())));
+        assert!(matches!(seen("../out.sh").0, PlaceSeen::Outside(_)));
+        assert_eq!(seen("no.sh").0, PlaceSeen::Missing);
     }
 
     #[test]
-    fn b50_a_look_that_hangs_is_left_behind_and_soon_no_more_are_begun() {
-        let mut patience = Patience {
-            each: Duration::from_millis(5),
-            hung: 0,
+    fn b50_a_look_that_hangs_is_left_behind_and_the_next_goes_on() {
+        let (_open, never) = mpsc::channel::<()>();
+        let never = std::sync::Mutex::new(never);
+        let look = move |name: &str| {
+            if name.starts_with("hang") {
+                never.lock().unwrap().recv().ok();
+            }
+            (PlaceSeen::Missing, None)
         };
-        for _ in 0..HANGING {
-            let (_open, never) = mpsc::channel::<()>();
-            assert_eq!(patience.bounded(move || never.recv()), None);
-        }
-        let begun = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let flag = begun.clone();
-        let look = move || flag.store(true, std::sync::atomic::Ordering::SeqCst);
-        assert_eq!(patience.bounded(look), None);
-        assert!(!begun.load(std::sync::atomic::Ordering::SeqCst));
+        let names = |all: &[&str]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let patience = Patience(Duration::from_millis(20));
+        let seen = patience.all(names(&["a", "hang1", "b", "hang2", "hang3", "c"]), look);
+        let hangs = Some((PlaceSeen::Hangs, None));
+        let missing = Some((PlaceSeen::Missing, None));
+        let wanted = [
+            missing.clone(),
+            hangs.clone(),
+            missing,
+            hangs.clone(),
+            hangs,
+            None,
+        ];
+        assert_eq!(seen, wanted);
     }
 
     #[test]

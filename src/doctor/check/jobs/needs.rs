@@ -9,7 +9,8 @@ use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Observation, Remedy};
 use crate::host::facts::{Program, Viewpoint};
-use crate::output::quote;
+use crate::host::{Gap, GapKind};
+use crate::output::{human, quote};
 
 /// The check of needs.
 pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
@@ -25,6 +26,17 @@ fn needs(evidence: &Evidence) -> Outcome {
         let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
+        let left = home.needs.not_looked;
+        if left > 0 {
+            let why = "others did not answer, or there are too many of them";
+            let paths = human::count(left, "script or directory", "scripts or directories");
+            let gap = Gap {
+                kind: GapKind::Deadline,
+                why: why.to_owned(),
+                would_tell: Vec::new(),
+            };
+            outcome.could_not(paths, &gap);
+        }
         let mut found = Few::default();
         for job in store.armed() {
             found.extend(script(home, job));
