@@ -251,28 +251,50 @@ pub fn due<'j>(
 }
 
 /// Whether nothing can happen to a job at this instant: healthy, its slot in the future, nothing to
-/// repair, restore or re-arm. Looks at few keys and copies nothing.
+/// repair, restore or re-arm. One walk over its keys, without a copy: most jobs end here.
 fn is_idle(raw: &Map<String, Value>, scene: &Scene<'_>) -> bool {
-    let text = |key| raw.get(key).and_then(Value::as_str);
-    let slot = text("next_run_at")
-        .and_then(Stamp::parse)
-        .filter(|stamp| !stamp.is_naive());
-    let later = slot.and_then(|slot| slot.instant(&scene.zones.system));
-    let none = |key| raw.get(key).is_none_or(Value::is_null);
-    let sound = |key| text(key).map_or_else(|| none(key), |text| Stamp::parse(text).is_some());
-    later.is_some_and(|later| later > scene.now)
-        && raw.get("enabled") == Some(&Value::Bool(true))
-        && text("state") == Some("scheduled")
-        && text("id")
-            .is_some_and(|id| !id.is_empty() && later.is_none_or(|slot| !is_done(id, slot, scene)))
-        && raw.get("job_id").is_none()
-        && none("pending_slot")
-        && none("paused_at")
-        && text("last_status") != Some("error")
-        && sound("last_run_at")
-        && sound("created_at")
-        && raw.get("schedule").is_some_and(Value::is_object)
-        && due_repair::repeat_is_sound(raw)
+    let (mut slot, mut id, mut known) = (None, None, 0);
+    for (key, value) in raw {
+        let text = value.as_str();
+        let idle = match key.as_str() {
+            "next_run_at" => {
+                let stamp = text
+                    .and_then(Stamp::parse)
+                    .filter(|stamp| !stamp.is_naive());
+                slot = stamp.and_then(|stamp| stamp.instant(&scene.zones.system));
+                slot.is_some_and(|slot| slot > scene.now)
+            }
+            "id" => {
+                id = text.filter(|id| !id.is_empty());
+                id.is_some()
+            }
+            "enabled" => {
+                known += 1;
+                *value == Value::Bool(true)
+            }
+            "state" => {
+                known += 1;
+                text == Some("scheduled")
+            }
+            "schedule" => {
+                known += 1;
+                value.is_object()
+            }
+            "pending_slot" | "paused_at" => value.is_null(),
+            "job_id" => false,
+            "last_status" => text != Some("error"),
+            "last_run_at" => value.is_null() || text.and_then(Stamp::parse).is_some(),
+            "repeat" => due_repair::counts_soundly(value),
+            _ => true,
+        };
+        if !idle {
+            return false;
+        }
+    }
+    let (Some(slot), Some(id)) = (slot, id) else {
+        return false;
+    };
+    known == 3 && !is_done(id, slot, scene)
 }
 
 /// When a job must be looked at next, for a heap of jobs. `None`: not before the store changes.

@@ -14,8 +14,14 @@ const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Whether `repeat` needs no repair: what it counts is a whole number that is not negative.
 pub(super) fn repeat_is_sound(raw: &Map<String, Value>) -> bool {
-    let completed = raw.get("repeat").and_then(|repeat| repeat.get("completed"));
-    completed.is_none_or(|completed| completed.as_u64().is_some())
+    raw.get("repeat").is_none_or(counts_soundly)
+}
+
+/// The same of its value.
+pub(super) fn counts_soundly(repeat: &Value) -> bool {
+    repeat
+        .get("completed")
+        .is_none_or(|completed| completed.as_u64().is_some())
 }
 
 /// Gives the record an id, a schedule object, stamps that can be read and a count of its runs.
