@@ -123,7 +123,7 @@ impl Kind {
                 trimmed.split_whitespace().map(str::to_owned).collect(),
             )),
         };
-        value.ok_or_else(|| self.misfit(&Content::Text(String::new())))
+        value.ok_or_else(|| self.misfit(&Content::Text(text.to_owned())))
     }
 
     fn misfit(self, found: &Content) -> Misfit {
@@ -131,7 +131,10 @@ impl Kind {
             expected: self.expected(),
             found: match (self, found) {
                 (Self::Choice(_), Content::Text(_)) => "another word".to_owned(),
-                (Self::Zone, Content::Text(_)) => "no zone that is known here".to_owned(),
+                (Self::Zone, Content::Text(text)) => {
+                    let name: String = text.chars().take(60).collect();
+                    format!("'{}', no zone that is known here", name.escape_debug())
+                }
                 _ => found.name().to_owned(),
             },
         }

@@ -262,12 +262,18 @@ impl Report {
     }
 
     /// The worst finding for a person to begin with: the first of the worst that nothing else
-    /// explains and that has a way out, else the first of the worst.
+    /// explains and that has a way out, else the first of the worst. What explains is as bad as what it
+    /// explains: a stop comes before a fault that it hides.
     #[must_use]
     pub fn first_to_mend(&self) -> Option<&Reported> {
-        let key = |found: &&Reported| (found.severity, !found.remedies.is_empty());
-        let best = self.roots().map(|found| key(&found)).max()?;
-        self.roots().find(|found| key(found) == best)
+        let key = |(root, symptoms): (&Reported, &[Reported])| {
+            let below = symptoms.iter().map(|found| found.severity);
+            let worst = below.fold(root.severity, Severity::max);
+            (worst, !root.remedies.is_empty())
+        };
+        let best = self.trees().map(key).max()?;
+        let mut trees = self.trees();
+        trees.find(|tree| key(*tree) == best).map(|(root, _)| root)
     }
 }
 

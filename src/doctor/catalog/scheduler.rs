@@ -12,7 +12,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         severity: Info,
         title: "nothing is scheduled here",
         explanation: "The home that was looked at has no jobs, no loops and no heartbeats, and nothing serves \
-it; or there is no such home. That is no fault. It is told because it is also what one sees when the wrong \
+it; or there is no such home, or every job of it is paused. That is no fault. It is told because it is also what one sees when the wrong \
 home was looked at: under sudo the home is root's, in a unit it is that of its User=.\n\n\
 The report names the home and what chose it. If your jobs are in another one, name it:\n\n  \
 hermes cron doctor --home DIR\n\n\

@@ -4,6 +4,8 @@ pub(super) mod hosts;
 pub(super) mod quiet;
 pub(super) mod serving;
 
+use jiff::Timestamp;
+
 use self::serving::Beating;
 use super::homes::{self, each};
 use super::{Check, Group, Outcome};
@@ -191,10 +193,29 @@ fn nobody(
     for cause in UNIT {
         finding = finding.because_of(cause);
     }
+    if state == Beating::Orphaned && ticked_well(evidence, home) {
+        finding = between_ticks(finding, &jobs);
+    }
     if let Some(blind) = serving::half_blind(evidence) {
         finding = finding.seen(Observation::new("list", "/proc", blind));
     }
     outcome.find(start(evidence, home, finding));
+}
+
+/// Nobody runs, but somebody ticked just now, as a timer does: worth knowing, and no fault yet.
+fn between_ticks(mut finding: Finding, jobs: &str) -> Finding {
+    finding.summary = format!(
+        "this home was ticked a moment ago ({jobs}), and nothing that ticks it runs now: a timer \
+         calls 'hermes cron tick', or the one that did has just ended"
+    );
+    finding.severity(Severity::Info)
+}
+
+/// Whether a tick ended well a moment ago.
+fn ticked_well(evidence: &Evidence, home: &HomeEvidence) -> bool {
+    let age = |at: &Timestamp| evidence.now.duration_since(*at).as_secs();
+    let success = home.ticker.success.got().map(age);
+    success.is_some_and(|age| (-serving::SKEW..=serving::FRESH).contains(&age))
 }
 
 fn verify(home: &HomeEvidence) -> Vec<String> {
@@ -242,7 +263,8 @@ pub(super) fn start(evidence: &Evidence, home: &HomeEvidence, finding: Finding) 
     };
     let serve = Remedy::user(
         homes::ours(home, ["serve"]),
-        "ticks this home for as long as this terminal lives",
+        "ticks this home for as long as this terminal lives; a timer that calls 'hermes cron tick' every \
+         minute does so too",
     );
     finding.remedy(serve.until_reboot().verify(verify(home)))
 }

@@ -1,5 +1,6 @@
 //! The two stages in which the world is looked at, and the confinement between them.
 
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -8,8 +9,8 @@ use super::super::confine::{Sandbox, confine};
 use super::super::evidence::HomeEvidence;
 use super::super::gather;
 use super::budget::Budget;
-use super::{FACTS_VARIABLE, Request};
-use crate::error::{Context, Kind, Result};
+use super::{Choice, FACTS_VARIABLE, Request};
+use crate::error::{Context, Error, Kind, Result};
 use crate::home::Home;
 use crate::host::Facts;
 use crate::host::probe::{self, Caller};
@@ -38,7 +39,38 @@ pub(super) fn host(
     let observed = seen.wait(&budget.at_most(PROCESSES)).transpose()?;
     let sandbox = confine();
     let complete = |observed| probe::complete(observed, budget.left());
-    Ok((observed.map(complete).transpose()?, sandbox))
+    let facts = observed.map(complete).transpose()?;
+    if let Some(facts) = &facts {
+        named(&request.choice, &facts.home.path)?;
+    }
+    Ok((facts, sandbox))
+}
+
+/// A home that was named must be there: a slip of the pen is no healthy home.
+fn named(choice: &Choice, path: &Path) -> Result<()> {
+    let by_profile = choice.profile.as_deref().is_some_and(|name| name != "all");
+    let is_named = choice.home.is_some() || by_profile;
+    if !is_named || !matches!(path.try_exists(), Ok(false)) {
+        return Ok(());
+    }
+    let error = Error::new(
+        Kind::NotFound,
+        format!("there is no home at '{}'", path.display()),
+    );
+    let root = Home::at(path).root();
+    let entries = fs_err::read_dir(root.join("profiles"))
+        .into_iter()
+        .flatten();
+    let mut names: Vec<_> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names.insert(0, "default".to_owned());
+    Err(if by_profile {
+        error.with_hint(format!("the profiles there are {}", names.join(", ")))
+    } else {
+        error.with_hint("name the directory that holds cron/")
+    })
 }
 
 /// The facts of another host, as a test brought them.

@@ -33,7 +33,21 @@ fn b40_a_young_heartbeat_of_a_process_that_has_ended_is_no_life() {
     let mut fixture = Fixture::healthy();
     fixture.no_server();
     fixture.beat(30, GONE);
-    assert!(summary(&fixture.findings("HM402")[0]).contains("has just ended"));
+    let found = fixture.findings("HM402").remove(0);
+    assert!(summary(&found).contains("has just ended"));
+    assert_eq!(found.severity, Some(Severity::Info));
+    let success = fixture.epoch(3_600);
+    fixture.write("cron/ticker_last_success", &success.to_string());
+    assert_eq!(fixture.findings("HM402")[0].severity, None);
+}
+
+#[test]
+fn jobs_that_are_all_paused_are_told() {
+    let fixture = Fixture::healthy();
+    fixture.only_job(|job| job["state"] = "paused".into());
+    let found = fixture.one("HM401");
+    assert!(summary(&found).contains("1 job is paused"));
+    assert_eq!(found.remedies[0].argv[..3], ["hermes", "cron", "resume"]);
 }
 
 #[test]

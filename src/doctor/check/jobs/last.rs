@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{about, quoted};
+use super::{about, needs, quoted};
 use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::redact::redacted;
 use crate::doctor::check::{Check, Group, Outcome};
@@ -105,12 +105,17 @@ fn failed(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding
     })
     .seen(field(job, "last_error", error))
     .seen(success(evidence, home, job));
-    let finding = incidents(home, job, finding).because_of("HM601");
+    let mut finding = incidents(home, job, finding);
+    // A script that is not there explains its own job's failures, and nobody else's.
+    if needs::script(home, job).is_some() {
+        finding = finding.because_of("HM509");
+    }
+    let finding = finding.because_of("HM601");
     // What is missing now explains a failure only if that speaks of something missing.
     let absent = ["not found", "no such file", "missing", "127"];
     let lower = error.to_ascii_lowercase();
     let finding = if absent.iter().any(|word| lower.contains(word)) {
-        ["HM509", "HM510", "HM517"]
+        ["HM510", "HM517"]
             .into_iter()
             .fold(finding, Finding::because_of)
     } else {
@@ -206,8 +211,14 @@ fn late(home: &HomeEvidence, job: &Job) -> Option<Finding> {
         job,
         format!("{} {what} (slot {slot})", quoted(job)),
     )
-    .seen(field(job, "last_dispatch.scheduled_at", slot))
-    .because_of("HM402");
+    .seen(field(job, "last_dispatch.scheduled_at", slot));
+    // Where somebody ticked after this run, that nobody does now does not explain it.
+    let ran = dispatch.at.as_deref();
+    let ran = ran.and_then(|at| home.zone.zones.instant(at));
+    let beat = home.ticker.heartbeat.got().map(|beat| beat.at);
+    if ran.is_none() || beat.is_none() || ran > beat {
+        finding = finding.because_of("HM402");
+    }
     if let Some(at) = &dispatch.at {
         finding = finding.seen(field(job, "last_dispatch.dispatched_at", at));
     }

@@ -52,7 +52,8 @@ fn verify(home: &HomeEvidence) -> Vec<String> {
     homes::ours(home, ["cron", "doctor", "--only", "jobs-needs"])
 }
 
-fn script(home: &HomeEvidence, job: &Job) -> Option<Finding> {
+/// What is wrong with the script of this job.
+pub(super) fn script(home: &HomeEvidence, job: &Job) -> Option<Finding> {
     let needs = &job.needs;
     if needs.no_agent && needs.script.is_none() {
         let finding = about(

@@ -3,6 +3,7 @@
 use super::serving;
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Subject};
 use crate::output::human;
@@ -39,6 +40,27 @@ fn holds_work(home: &HomeEvidence) -> bool {
     jobs || timers
 }
 
+/// Jobs that are there, every one of them paused.
+fn all_paused(home: &HomeEvidence) -> Option<Finding> {
+    let store = home.jobs.got()?;
+    let first = store.jobs.first()?;
+    if !store.jobs.iter().all(Job::is_paused) {
+        return None;
+    }
+    let names: Vec<_> = store.jobs.iter().take(5).map(Job::label).collect();
+    let (names, count) = (names.join(", "), store.jobs.len());
+    let are = human::count(count, "job is", "jobs are");
+    let more = if count > 5 { ", …" } else { "" };
+    let summary = format!("nothing is scheduled here: {are} paused: {names}{more}");
+    let jobs = homes::ours(home, ["cron", "list", "--all"]);
+    let resume = homes::ours(home, ["cron", "resume", &first.id]);
+    Some(
+        Finding::new("HM401", homes::subject(home), summary)
+            .seen(Observation::new("read", home.path("cron/jobs.json"), are))
+            .remedy(Remedy::user(resume, "arms the first of them again").verify(jobs)),
+    )
+}
+
 fn anything(evidence: &Evidence) -> Outcome {
     if evidence.homes.is_empty() {
         return Outcome::not_applicable("no home was looked at");
@@ -48,7 +70,10 @@ fn anything(evidence: &Evidence) -> Outcome {
         .iter()
         .any(|home| !serving::servers(evidence, home).is_empty());
     if evidence.homes.iter().any(holds_work) {
-        return Outcome::default();
+        let mut outcome = Outcome::default();
+        let paused = evidence.homes.iter().filter_map(all_paused);
+        outcome.findings.extend(paused);
+        return outcome;
     }
     if served {
         return Outcome::passed("no jobs yet; what serves the home will pick them up");
