@@ -237,7 +237,11 @@ pub(crate) fn next_words(view: &View, desk: &Desk) -> String {
     match (view.overdue_seconds, view.next, view.state.is_armed()) {
         (Some(late), ..) => format!("OVERDUE by {}", human::duration(late)),
         (None, Some(next), true) if view.state == Standing::Active => {
-            human::relative(next, desk.now)
+            if next <= desk.now {
+                "due".to_owned()
+            } else {
+                human::relative(next, desk.now)
+            }
         }
         // Where there is no room for the state, this tells it.
         (None, Some(next), true) => {

@@ -28,7 +28,7 @@ pub struct Situation {
     pub stop: Option<InForce>,
     /// How jobs would be dispatched; none where the host could not be looked at.
     pub dispatch: Option<Dispatch>,
-    /// `serve.cron`: our serve ticks.
+    /// Our serve ticks: neither `serve.cron` nor `--no-cron` keeps it from that.
     pub serve_ticks: bool,
 }
 
@@ -95,7 +95,7 @@ impl Situation {
                 reasons.push(format!("no scheduler is alive ({})", self.tick_words(now)));
             }
             (Scheduler::Serve { .. }, _) if !self.serve_ticks => {
-                reasons.push("serve.cron is off, so serve does not tick".to_owned());
+                reasons.push("serve was told not to tick (serve.cron, or --no-cron)".to_owned());
             }
             (Scheduler::CannotTell { why }, Some(false) | None) if reasons.is_empty() => {
                 return Firing::CannotTell(format!(

@@ -13,6 +13,7 @@ use crate::dispatch::{Kind, Policy, decide, derive};
 use crate::error::Result;
 use crate::home::Home;
 use crate::host::facts::Facts;
+use crate::host::process_probe::command_line;
 use crate::host::scheduler_owner::{Scheduler, scheduler};
 use crate::host::{Caller, Choice, complete, observe};
 
@@ -46,6 +47,7 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
     });
     let marker = |name: &str| text(&home.cron().join(name));
     let instant = |name: &str| marker(name).and_then(|text| epoch(&text));
+    let serve_ticks = settings.serve.cron && !must_not_tick(&scheduler);
     Situation {
         scheduler,
         last_tick: instant("ticker_heartbeat"),
@@ -53,8 +55,17 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         last_error: marker("ticker_last_error").and_then(|text| tick_error(&text)),
         stop: stop_file::in_force(home, now),
         dispatch,
-        serve_ticks: settings.serve.cron,
+        serve_ticks,
     }
+}
+
+/// Whether the serve was told by its command line not to tick.
+fn must_not_tick(scheduler: &Scheduler) -> bool {
+    let Scheduler::Serve { pid: Some(pid) } = scheduler else {
+        return false;
+    };
+    let words = command_line(&pid.to_string());
+    words.iter().any(|word| word == "--no-cron")
 }
 
 /// Who fires the schedules of a home, alone.
