@@ -121,19 +121,3 @@ fn b85_a_finished_slot_of_the_ledger_is_no_catch_up() {
         "2026-11-29T22:38:50.903790+00:00"
     );
 }
-
-#[test]
-fn without_the_dry_run_it_says_who_ticks() {
-    let sandbox = Sandbox::new();
-    let output = sandbox
-        .hermes()
-        .args(["cron", "tick"])
-        .output()
-        .expect("it runs");
-    assert_eq!(output.status.code(), Some(64));
-    let said = String::from_utf8(output.stderr).expect("text");
-    assert!(
-        said.contains("hermes serve") && said.contains("--dry-run"),
-        "{said}"
-    );
-}

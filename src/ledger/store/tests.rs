@@ -1,7 +1,7 @@
 //! The ledger as it is written: claims, ends, and what never changes again.
 
 use super::*;
-use crate::ledger::rows;
+use crate::ledger::{Outcome, Slot, rows};
 
 fn owner(pid: u32) -> Owner {
     Owner {

@@ -1,0 +1,224 @@
+//! The end of a run: all that it leaves behind, in one order, each part whatever became of the last.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::{Ending, Worker};
+use crate::cron::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
+use crate::cron::finish::{self, Run};
+use crate::cron::job::find;
+use crate::cron::jobs_file::Change;
+use crate::cron::output::Document;
+use crate::cron::redact::redact;
+use crate::cron::run::Report;
+use crate::dispatch::placement::own_cgroup;
+use crate::error::Result;
+use crate::fault;
+use crate::ledger::{Cause, End};
+
+impl Worker {
+    /// Told to stop, and not by somebody who wanted this run to end. In a unit of our own whoever
+    /// learns why the unit was stopped writes the end; elsewhere a stop of the dispatcher's unit is
+    /// why.
+    pub(super) fn stopped(&mut self) -> Result<Ending> {
+        if self.seat.unit.is_none() {
+            let (cause, detail) = if self.payload.unplaced_mode == "degraded" {
+                (
+                    Cause::GatewayRestart,
+                    "its dispatcher was stopped, and took it along",
+                )
+            } else {
+                (Cause::Signal, "it was asked to stop by SIGTERM")
+            };
+            let now = self.now();
+            let owner = self.owner.clone();
+            let id = self.id().to_owned();
+            self.mark_job(&Run {
+                error: Some(detail),
+                ..self.run_of(false)
+            });
+            self.ledger
+                .finish_dead(&id, &owner, (&cause, detail), now)?;
+        }
+        Ok(Ending::Stopped)
+    }
+
+    pub(super) fn run_of(&self, ok: bool) -> Run<'_> {
+        Run {
+            ok,
+            error: None,
+            delivery_error: None,
+            with_agent: self.work.task.work.needs_agent(),
+            manual: self.work.manual,
+            claim: self.work.claim.as_deref(),
+            monitor_digest: None,
+        }
+    }
+
+    /// Writes all that a run leaves behind. What cannot be written is said in the row, which goes
+    /// last.
+    pub(super) async fn end(
+        &mut self,
+        report: Report,
+        started: Timestamp,
+        oom: bool,
+    ) -> Result<Ending> {
+        let error = self.error_of(&report, oom);
+        let mut troubles = Vec::new();
+        let document = self.save_document(&report, error.as_deref(), started, &mut troubles);
+        let delivered = self.deliver(&report, error.as_deref()).await;
+        let delivery_error = delivered.as_ref().err().map(ToString::to_string);
+        fault::point("worker.delivered");
+        let run = Run {
+            error: error.as_deref(),
+            delivery_error: delivery_error.as_deref(),
+            monitor_digest: report.monitor_digest.as_deref(),
+            ..self.run_of(report.ok)
+        };
+        if let Err(trouble) = self.try_mark_job(&run) {
+            troubles.push(trouble.to_string());
+        }
+        fault::point("worker.marked");
+        self.write_cause(&report, error.as_deref(), oom);
+        if !report.cancelled {
+            self.see_to_incident(error.as_deref(), document.as_deref());
+        }
+        let told: Vec<_> = error.into_iter().chain(troubles).collect();
+        let told = (!told.is_empty()).then(|| told.join("; "));
+        let delivery = delivered.map_or(FAILED, Delivered::word);
+        let end = End {
+            ok: report.ok,
+            error: told.as_deref(),
+            delivery: Some(delivery),
+        };
+        let (id, owner, now) = (self.id().to_owned(), self.owner.clone(), self.now());
+        self.ledger.finish(&id, &owner, end, now)?;
+        Ok(Ending::Ran(report.ok))
+    }
+
+    fn error_of(&self, report: &Report, oom: bool) -> Option<String> {
+        let error = report.error.as_deref()?;
+        let variables = self
+            .payload
+            .environment
+            .iter()
+            .map(|(n, v)| (n.as_str(), v.as_str()));
+        let error = redact(error, variables);
+        Some(match (oom, memory_max()) {
+            (true, Some(limit)) => format!("killed at its memory limit ({limit} bytes): {error}"),
+            (true, None) => format!("killed by the kernel for want of memory: {error}"),
+            _ => error,
+        })
+    }
+
+    fn save_document(
+        &self,
+        report: &Report,
+        error: Option<&str>,
+        started: Timestamp,
+        troubles: &mut Vec<String>,
+    ) -> Option<String> {
+        let now = self.now();
+        let document = Document {
+            job_id: &self.work.task.job_id,
+            name: &self.work.task.name,
+            execution_id: self.id(),
+            mode: self.mode(),
+            outcome: error.unwrap_or("ok"),
+            seconds: now.duration_since(started).as_secs(),
+            body: &report.body,
+        };
+        match document.save(&self.home, self.work.task.output_retention, now, &self.zone) {
+            Ok(path) => Some(path.to_string_lossy().into_owned()),
+            Err(error) => {
+                troubles.push(format!("its output was not kept: {error}"));
+                None
+            }
+        }
+    }
+
+    async fn deliver(&self, report: &Report, error: Option<&str>) -> Result<Delivered> {
+        let text = error.unwrap_or(&report.body);
+        let parcel = Parcel {
+            job: &self.work.task.name,
+            execution_id: self.id(),
+            ok: report.ok,
+            text,
+        };
+        let argv = &self.work.task.deliver_command;
+        if argv.is_empty() {
+            return Local.deliver(&parcel).await;
+        }
+        let environment: &BTreeMap<String, String> = &self.payload.environment;
+        Command {
+            argv,
+            environment,
+            guard: true,
+        }
+        .deliver(&parcel)
+        .await
+    }
+
+    pub(super) fn try_mark_job(&self, run: &Run<'_>) -> Result<()> {
+        let id = &self.work.task.job_id;
+        let now = self.now();
+        self.jobs().update(now, |jobs| {
+            let Some(job) = find(jobs, id) else {
+                return Ok(Change::Nothing(()));
+            };
+            finish::mark(job, run, now, &self.zone);
+            Ok(Change::Write(()))
+        })
+    }
+
+    pub(super) fn mark_job(&self, run: &Run<'_>) {
+        let _the_row_tells_it_all_the_same = self.try_mark_job(run);
+    }
+
+    fn write_cause(&self, report: &Report, error: Option<&str>, oom: bool) {
+        let cause = match (oom, report.time_limit, report.signal) {
+            (true, _, _) => Cause::Oom,
+            (_, true, _) => Cause::TimeLimit,
+            (_, _, Some(_)) => Cause::Signal,
+            _ => return,
+        };
+        let detail = error.unwrap_or_default();
+        let _the_row_says_it_too = self
+            .ledger
+            .record_cause(self.id(), &cause, detail, self.now());
+    }
+
+    fn see_to_incident(&self, error: Option<&str>, document: Option<&str>) {
+        let (job, now) = (&self.work.task.job_id, self.now());
+        let _told_by_the_row_as_well = match error {
+            Some(error) => self
+                .ledger
+                .record_failure(job, error, document, now)
+                .map(drop),
+            None => self.ledger.resolve_incidents(job, now).map(drop),
+        };
+    }
+}
+
+/// How often the kernel has killed in our cgroup for want of memory; 0 without a memory controller.
+pub(super) fn oom_kills() -> u64 {
+    let Some(cgroup) = own_cgroup() else { return 0 };
+    let path = Path::new("/sys/fs/cgroup")
+        .join(cgroup.trim_start_matches('/'))
+        .join("memory.events");
+    let text = fs_err::read_to_string(path).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    line.and_then(|count| count.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// The limit of our cgroup, in bytes, where there is one.
+fn memory_max() -> Option<u64> {
+    let cgroup = own_cgroup()?;
+    let path = Path::new("/sys/fs/cgroup")
+        .join(cgroup.trim_start_matches('/'))
+        .join("memory.max");
+    fs_err::read_to_string(path).ok()?.trim().parse().ok()
+}

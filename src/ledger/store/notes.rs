@@ -1,0 +1,127 @@
+//! What stands beside the rows, in tables of ours: how an attempt was run, why it ended, and what became
+//! of slots.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::{Ledger, SLOTS_KEPT_DAYS, failed};
+use crate::clock::iso;
+use crate::db;
+use crate::error::Result;
+use crate::ledger::facts::{Cause, ExecutionFacts};
+use crate::ledger::slot::{Outcome, Slot};
+
+impl Ledger {
+    /// Records how an attempt is run; a later record of the same attempt replaces it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_facts(&self, facts: &ExecutionFacts, now: Timestamp) -> Result<()> {
+        self.change(
+            "INSERT INTO execution_facts (execution_id, mode, manager, unit, mechanism, properties,
+             boot_id, pid1_start, worker_pid, worker_start, pgid, recorded_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+             ON CONFLICT (execution_id) DO UPDATE SET mode = ?2, manager = ?3, unit = ?4,
+             mechanism = ?5, properties = ?6, boot_id = ?7, pid1_start = ?8, worker_pid = ?9,
+             worker_start = ?10, pgid = ?11",
+            params![
+                facts.execution_id,
+                facts.mode,
+                facts.manager,
+                facts.unit,
+                facts.mechanism,
+                facts.properties,
+                facts.boot_id,
+                facts.pid1_start,
+                facts.worker_pid,
+                facts.worker_start,
+                facts.pgid,
+                iso(now, &self.zone),
+            ],
+        )
+        .map(drop)
+    }
+
+    /// Records why an attempt ended. The first cause stays: who was there knows best.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_cause(
+        &self,
+        id: &str,
+        cause: &Cause,
+        detail: &str,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.change(
+            "INSERT INTO execution_facts (execution_id, mode, cause, detail, recorded_at, ended_at)
+             VALUES (?1, 'unknown', ?2, ?3, ?4, ?4)
+             ON CONFLICT (execution_id) DO UPDATE SET cause = ?2, detail = ?3, ended_at = ?4
+             WHERE cause IS NULL",
+            params![id, cause.word(), detail, iso(now, &self.zone)],
+        )
+    }
+
+    /// Records a slot that did not become an attempt. A slot that has an attempt keeps it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_slots(&mut self, slots: &[Slot], now: Timestamp) -> Result<()> {
+        let at = iso(now, &self.zone);
+        let oldest = now.checked_sub(jiff::SignedDuration::from_hours(24 * SLOTS_KEPT_DAYS));
+        let oldest = oldest
+            .map(|oldest| iso(oldest, &self.zone))
+            .unwrap_or_default();
+        let attempt = |connection: &mut Connection| -> rusqlite::Result<()> {
+            let transaction = db::immediate(connection)?;
+            {
+                let mut insert = transaction.prepare_cached(
+                    "INSERT INTO cron_slots (job_id, scheduled_at, outcome, reason, execution_id, recorded_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (job_id, scheduled_at) DO UPDATE SET
+                     outcome = ?3, reason = ?4, recorded_at = ?6 WHERE execution_id IS NULL",
+                )?;
+                for slot in slots {
+                    insert.execute(params![
+                        slot.job_id,
+                        slot.scheduled_at,
+                        slot.outcome.word(),
+                        slot.reason,
+                        slot.execution_id,
+                        at
+                    ])?;
+                }
+            }
+            transaction.execute(
+                "DELETE FROM cron_slots WHERE recorded_at < ?1 AND outcome <> 'running'",
+                [oldest],
+            )?;
+            transaction.commit()
+        };
+        attempt(&mut self.connection).map_err(|error| failed("record slots in", error))
+    }
+
+    /// What became of a job's slots, the newest first.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn slots_of(&self, job_id: &str, most: u32) -> Result<Vec<Slot>> {
+        let read = |connection: &Connection| -> rusqlite::Result<Vec<Slot>> {
+            let mut select = connection.prepare_cached(
+                "SELECT job_id, scheduled_at, outcome, reason, execution_id FROM cron_slots
+                 WHERE job_id = ?1 ORDER BY scheduled_at DESC LIMIT ?2",
+            )?;
+            let rows = select.query_map(params![job_id, most], |row| {
+                let word: String = row.get(2)?;
+                Ok(Slot {
+                    job_id: row.get(0)?,
+                    scheduled_at: row.get(1)?,
+                    outcome: Outcome::from_word(&word).unwrap_or(Outcome::Skipped),
+                    reason: row.get(3)?,
+                    execution_id: row.get(4)?,
+                })
+            })?;
+            rows.collect()
+        };
+        self.read(read)
+    }
+}
