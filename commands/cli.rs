@@ -21,6 +21,7 @@ use crate::man::Man;
 use crate::pause::Pause;
 use crate::resume::Resume;
 use crate::serve::Serve;
+use crate::service::Service;
 use crate::session::Session;
 
 /// Keep scheduled agent work alive, and tell why it is not
@@ -103,6 +104,7 @@ impl Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(Serve),
+    Service(Service),
     Cron(Cron),
     Loop(Loop),
     Heartbeat(Heartbeat),
@@ -130,6 +132,7 @@ impl Command {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self {
             Self::Serve(serve) => serve.run(runtime),
+            Self::Service(service) => service.run(runtime),
             Self::Cron(cron) => cron.run(runtime),
             Self::Loop(verb) => verb.run(runtime),
             Self::Heartbeat(verb) => verb.run(runtime),

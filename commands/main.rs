@@ -15,6 +15,7 @@ mod man;
 mod pause;
 mod resume;
 mod serve;
+mod service;
 mod session;
 mod timer;
 mod timer_order;

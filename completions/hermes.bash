@@ -61,6 +61,9 @@ _hermes() {
             hermes,serve)
                 cmd="hermes__subcmd__serve"
                 ;;
+            hermes,service)
+                cmd="hermes__subcmd__service"
+                ;;
             hermes,session)
                 cmd="hermes__subcmd__session"
                 ;;
@@ -184,6 +187,9 @@ _hermes() {
             hermes__subcmd__loop,stop)
                 cmd="hermes__subcmd__loop__subcmd__stop"
                 ;;
+            hermes__subcmd__service,print)
+                cmd="hermes__subcmd__service__subcmd__print"
+                ;;
             hermes__subcmd__session,attach)
                 cmd="hermes__subcmd__session__subcmd__attach"
                 ;;
@@ -206,7 +212,7 @@ _hermes() {
 
     case "${cmd}" in
         hermes)
-            opts="-p -h -V --home --profile --color --ascii --help --version serve cron loop heartbeat session agent pause resume doctor config explain completions man help __doors worker guard"
+            opts="-p -h -V --home --profile --color --ascii --help --version serve service cron loop heartbeat session agent pause resume doctor config explain completions man help __doors worker guard"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1976,6 +1982,66 @@ _hermes() {
                     COMPREPLY=($(compgen -W "token" -- "${cur}"))
                     return 0
                     ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd__service)
+            opts="-p -h --home --profile --color --ascii --help print"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd__service__subcmd__print)
+            opts="-p -h --user --system --home --profile --color --ascii --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --home)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

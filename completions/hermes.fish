@@ -33,6 +33,7 @@ complete -c hermes -n "__fish_hermes_needs_command" -l ascii -d 'Print ASCII onl
 complete -c hermes -n "__fish_hermes_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_needs_command" -s V -l version -d 'Print version'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "serve" -d 'Host sessions, drive loops and heartbeats, tick cron'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "service" -d 'Print units that keep serve running'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "cron" -d 'Manage scheduled jobs, and find out why one does not fire'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "loop" -d 'Set and control loops: prompts that a session runs again and again'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "heartbeat" -d 'Set and control heartbeats: cadences at which a session reports'
@@ -62,6 +63,23 @@ complete -c hermes -n "__fish_hermes_using_subcommand serve" -l foreground -d 'S
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l passive -d 'Wait while another serve has the home, then take over'
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand service; and not __fish_seen_subcommand_from print" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand service; and not __fish_seen_subcommand_from print" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand service; and not __fish_seen_subcommand_from print" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand service; and not __fish_seen_subcommand_from print" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand service; and not __fish_seen_subcommand_from print" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand service; and not __fish_seen_subcommand_from print" -f -a "print" -d 'Print a unit; nothing is installed'
+complete -c hermes -n "__fish_hermes_using_subcommand service; and __fish_seen_subcommand_from print" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand service; and __fish_seen_subcommand_from print" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand service; and __fish_seen_subcommand_from print" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand service; and __fish_seen_subcommand_from print" -l user -d 'A unit of this account\'s own manager [default, unless root asks]'
+complete -c hermes -n "__fish_hermes_using_subcommand service; and __fish_seen_subcommand_from print" -l system -d 'A unit of the system\'s manager that runs as this account'
+complete -c hermes -n "__fish_hermes_using_subcommand service; and __fish_seen_subcommand_from print" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand service; and __fish_seen_subcommand_from print" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and not __fish_seen_subcommand_from list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'

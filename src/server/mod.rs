@@ -35,6 +35,7 @@ pub mod offline;
 mod outbox;
 mod router;
 mod run;
+pub mod service;
 mod settings;
 mod signals;
 mod socket;

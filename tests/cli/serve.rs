@@ -236,3 +236,19 @@ fn a_stop_ends_a_turn_and_says_so_at_the_next_start() {
     assert_eq!(messages[0]["state"], "interrupted");
     assert_eq!(messages[1]["content"], "I begin");
 }
+
+#[test]
+fn a_unit_names_this_program_and_the_home() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.user_home().join("other home");
+    let done = sandbox
+        .hermes()
+        .env("HERMES_HOME", &home)
+        .args(["service", "print", "--system"])
+        .assert()
+        .code(0);
+    let text = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+    assert!(text.contains("/hermes serve\n"), "{text}");
+    let variable = format!("Environment=\"HERMES_HOME={}\"", home.display());
+    assert!(text.contains(&variable), "{text}");
+}
