@@ -32,7 +32,7 @@ pub(crate) fn knock(port: u16, path: &str, headers: &[(&str, &str)]) -> Answer {
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
     );
     for (name, value) in headers {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        request.extend([name, ": ", value, "\r\n"]);
     }
     stream
         .write_all(format!("{request}\r\n").as_bytes())
@@ -77,7 +77,7 @@ impl Ws {
         match text.len() {
             length @ 0..126 => frame.push(0x80 | u8::try_from(length).expect("short")),
             length @ 126..65_536 => {
-                frame.push(0x80 | 126);
+                frame.push(0x80 | 0x7e);
                 frame.extend(u16::try_from(length).expect("middling").to_be_bytes());
             }
             length => {
