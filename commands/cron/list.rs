@@ -177,7 +177,8 @@ impl List {
             }
         };
         let shown = |view: &&View| {
-            self.all || !matches!(view.state, Standing::Completed | Standing::Disabled)
+            let over = matches!(view.state, Standing::Completed | Standing::Disabled);
+            self.all || !over || view.is_wrong()
         };
         let shown: Vec<_> = jobs.iter().filter(shown).collect();
         let hidden = jobs.len() - shown.len();

@@ -80,7 +80,7 @@ fn document(listing: &Listing, running: &[Execution]) -> Value {
             (word.as_str().unwrap_or_default().to_owned(), json!(count))
         })
         .collect();
-    let wrong: Vec<_> = jobs.iter().filter(|view| view.state.is_wrong()).collect();
+    let wrong: Vec<_> = jobs.iter().filter(|view| view.is_wrong()).collect();
     home.insert("counts".into(), Value::Object(counts));
     home.insert("wrong".into(), json!(wrong));
     let running: Vec<_> = running.iter().map(|run| to_json(run, None)).collect();
@@ -176,7 +176,7 @@ fn counted(jobs: &[View]) -> String {
 
 /// The jobs that are wrong, each with what is.
 fn named(jobs: &[View]) -> Vec<(&'static str, String)> {
-    let wrong: Vec<_> = jobs.iter().filter(|view| view.state.is_wrong()).collect();
+    let wrong: Vec<_> = jobs.iter().filter(|view| view.is_wrong()).collect();
     let mut lines: Vec<_> = wrong
         .iter()
         .take(NAMED)

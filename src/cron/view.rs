@@ -179,6 +179,12 @@ pub fn view(job: &Job<'_>, now: Timestamp, zones: &Zones) -> View {
 }
 
 impl View {
+    /// Whether something is wrong with it that a person should see: also an end that it should not have.
+    #[must_use]
+    pub fn is_wrong(&self) -> bool {
+        self.state.is_wrong() || (self.state == Standing::Completed && self.because.is_some())
+    }
+
     /// The same job in a home whose jobs the other program runs: what we do not do stops nothing.
     #[must_use]
     pub fn run_by_agent(mut self) -> Self {

@@ -151,6 +151,32 @@ fn a_prompt_without_an_agent_is_listed_as_refused() {
 }
 
 #[test]
+fn b61_a_recurring_job_that_ended_itself_is_not_hidden() {
+    let ended = json!({"enabled": false, "state": "completed", "next_run_at": null});
+    let limited = json!({
+        "enabled": false, "state": "completed", "next_run_at": null,
+        "repeat": {"times": 3, "completed": 3},
+    });
+    let sandbox = with(&[job(ID, &ended), job("bbbbbbbbbbbb", &limited)]);
+    let _serve = serving(&sandbox, 30);
+    let (_, out, err) = said(&sandbox, &["cron", "list"]);
+    assert!(
+        out.contains("it recurs without a limit, and ended all the same"),
+        "{out}"
+    );
+    assert!(
+        !out.contains("bbbbbbbbbbbb") && err.contains("1 job"),
+        "{out}{err}"
+    );
+    let (_, status, _) = document(&sandbox, &["cron", "status"]);
+    assert_eq!(status["homes"][0]["wrong"][0]["id"], ID);
+    assert_eq!(
+        status["homes"][0]["wrong"].as_array().map(Vec::len),
+        Some(1)
+    );
+}
+
+#[test]
 fn a_profile_that_is_not_there_is_told() {
     let sandbox = home();
     for verb in ["list", "status", "runs"] {
