@@ -64,6 +64,7 @@ without one the loop paces itself. What follows '--' is the text, as one would t
 
 Examples:
   hermes loop start 5m check the build
+  hermes loop start --foreground 1m check the build
   hermes loop start --session 20260101_09 --times 3 10m check the build
   hermes loop start --dry-run --json -- watch the queue --until it is empty")]
 struct Start {
@@ -73,6 +74,9 @@ struct Start {
     /// Only show how the text is read
     #[arg(long)]
     dry_run: bool,
+    /// Run it in this terminal, without any serve; Ctrl-C ends it
+    #[arg(long, conflicts_with_all = ["session", "dry_run", "json"])]
+    foreground: bool,
     /// End after so many wake-ups
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     times: Option<String>,
@@ -114,6 +118,11 @@ impl Start {
             Error::usage(error.to_string())
                 .with_hint("hermes loop start --help shows the form of a text")
         })?;
+        if self.foreground {
+            let cwd = runtime.cwd.clone();
+            hermes::server::foreground::run(runtime, &args, cwd)?;
+            return Ok(Exit::OK);
+        }
         if !self.dry_run {
             let session = self.session.as_deref();
             return timer_order::set(runtime, Which::Loop, session, &text, self.json);

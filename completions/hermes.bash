@@ -1764,7 +1764,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__loop__subcmd__start)
-            opts="-p -h --session --dry-run --times --until --json --home --profile --color --ascii --help"
+            opts="-p -h --session --dry-run --foreground --times --until --json --home --profile --color --ascii --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -381,6 +381,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subc
 always\t'Always'
 never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l dry-run -d 'Only show how the text is read'
+complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l foreground -d 'Run it in this terminal, without any serve; Ctrl-C ends it'
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand loop; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -179,8 +179,10 @@ impl Desk {
                 save,
             } => Stored::Timer(session, kind, self.save(&stored_id, kind.word(), &save)),
             Order::Find(name, then) => {
-                let found = self.ask(|store| store.find(&name));
-                Stored::Found(found.map(|found| found.map(Box::new)), then)
+                match self.ask(|store| Ok((store.find(&name)?, store.theirs(&name)?))) {
+                    Ok((None, Some(source))) => Stored::Theirs(source, then),
+                    found => Stored::Found(found.map(|(found, _)| found.map(Box::new)), then),
+                }
             }
             Order::List {
                 most,

@@ -25,6 +25,7 @@ mod control;
 mod cron_driver;
 mod driver;
 pub mod drivers;
+pub mod foreground;
 mod front;
 mod hub;
 mod instance;

@@ -156,3 +156,28 @@ fn one_can_talk_to_a_session_from_a_pipe() {
     assert!(said.contains("all good\n"), "{said}");
     assert!(said.contains("Session 2026"), "{said}");
 }
+
+#[test]
+fn a_loop_in_the_foreground_needs_no_serve() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    serving::agent(&sandbox, "complete");
+    let done = sandbox
+        .hermes()
+        .args(["loop", "start", "--foreground", "5m", "ask:", "once"])
+        .assert()
+        .code(0);
+    let output = done.get_output();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        said.contains("  #1  ") && said.ends_with("LOOP_COMPLETE\n"),
+        "{said}"
+    );
+    let noted = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        noted.contains("loop done (the agent says it is complete) after 1 ticks"),
+        "{noted}"
+    );
+    assert_eq!(serving::asked(&sandbox).len(), 1);
+    assert!(!sandbox.home().join("state.db").exists());
+}

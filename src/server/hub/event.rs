@@ -164,6 +164,8 @@ pub(crate) enum Stored {
     Timer(String, TimerKind, Saved),
     /// Of [`Order::Find`].
     Found(Result<Option<Box<Found>>, String>, Then),
+    /// Of [`Order::Find`]: the session is Hermes Agent's, of this source.
+    Theirs(String, Then),
     /// Of [`Order::List`].
     List(Result<Vec<Card>, String>, Then),
     /// Of [`Order::History`].

@@ -1,6 +1,6 @@
 //! What goes to the store and comes back from it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Hub;
 use super::deadlines::{Chore, Whose};
@@ -117,6 +117,15 @@ impl Hub {
             Stored::Found(found, then) => self.answer_with(then, |hub, asked| {
                 let found = found.map_err(|why| Failure::new(code::STORE, why))?;
                 hub.found(asked, found.map(|found| *found))
+            }),
+            // Two programs must not have one session: its timers would have two drivers.
+            Stored::Theirs(source, then) => self.answer_with(then, |_, _| {
+                let holder = format!("Hermes Agent ({source})");
+                let text = format!("the session belongs to {holder}: resume it there");
+                let data = json!({
+                    "reason": "SESSION_NOT_OWNED", "holder": holder, "since": null, "until": null,
+                });
+                Err(Failure::new(code::LEASE_REFUSED, text).with_data(data))
             }),
             Stored::List(cards, then) => self.answer_with(then, |hub, asked| {
                 let cards = cards.map_err(|why| Failure::new(code::STORE, why))?;

@@ -132,6 +132,16 @@ impl Store {
         look().map_err(|error| failed("read", error))
     }
 
+    /// The source of a session that is Hermes Agent's, by its id.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn theirs(&self, id: &str) -> Result<Option<String>> {
+        let found = rows::session_by_id(&self.connection, id);
+        let found = found.map_err(|error| failed("read", error))?;
+        Ok(found.map(|session| session.source))
+    }
+
     /// The sessions used last.
     ///
     /// # Errors

@@ -291,3 +291,19 @@ fn frames_of_any_kind_are_answered_or_refused() {
         }
     }
 }
+
+#[test]
+fn sessions_of_the_other_program_are_left_to_it() {
+    let mut world = World::beside_the_other_program();
+    world.connect(1);
+    let theirs = "20260101_090000_aaaaaa";
+    let answer = world.ask(1, "session.resume", json!({"session_id": theirs}));
+    assert_eq!(answer["error"]["code"], code::LEASE_REFUSED, "{answer}");
+    let holder = answer["error"]["data"]["holder"].as_str().unwrap();
+    assert!(holder.starts_with("Hermes Agent"), "{holder}");
+    world.pass(3600.0);
+    assert!(world.prompts.is_empty(), "its loops are not ours to fire");
+    let (session, _) = world.create(1);
+    world.command(1, &session, "/loop 5m ours");
+    assert_eq!(world.asked("ours"), 1);
+}

@@ -91,6 +91,14 @@ fn hub(settings: &Settings, seed: u64, now: crate::clock::Now) -> Hub {
 }
 
 impl World {
+    /// 23:00, a home of Hermes Agent.
+    pub(crate) fn beside_the_other_program() -> Self {
+        let mut world = Self::new();
+        std::fs::copy("tests/data/stores/state.db", &world.path).unwrap();
+        world.killed();
+        world
+    }
+
     /// 23:00, an empty home.
     pub(crate) fn new() -> Self {
         Self::with(settings())
