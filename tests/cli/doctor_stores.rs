@@ -56,11 +56,17 @@ fn text(value: &Value) -> String {
 /// The doctor over this home. It is named, lest a serve that happens to run on the host of the tests
 /// chooses its own.
 fn command(sandbox: &Sandbox, home: &Path) -> assert_cmd::Command {
+    let mut command = unnamed(sandbox);
+    command.arg("--home").arg(home);
+    command
+}
+
+/// The doctor over the home that the environment names: it need not be there.
+fn unnamed(sandbox: &Sandbox) -> assert_cmd::Command {
     let mut command = sandbox.hermes();
     command
         .env("__HERMES_NOW", NOW)
-        .args(["cron", "doctor", "--only", HOMES, "--home"])
-        .arg(home);
+        .args(["cron", "doctor", "--only", HOMES]);
     command
 }
 
@@ -69,10 +75,11 @@ fn doctor(sandbox: &Sandbox) -> Seen {
 }
 
 fn doctor_of(sandbox: &Sandbox, home: &Path) -> Seen {
-    let output = command(sandbox, home)
-        .arg("--json")
-        .output()
-        .expect("it runs");
+    seen(&mut command(sandbox, home))
+}
+
+fn seen(command: &mut assert_cmd::Command) -> Seen {
+    let output = command.arg("--json").output().expect("it runs");
     Seen {
         code: output.status.code(),
         document: serde_json::from_slice(&output.stdout).expect("one document"),
@@ -230,7 +237,7 @@ fn b57_a_damaged_store_is_placed_and_left_as_it_is() {
 #[test]
 fn no_home_and_an_empty_home_are_results_of_their_own() {
     let sandbox = Sandbox::new();
-    let seen = doctor(&sandbox);
+    let seen = seen(&mut unnamed(&sandbox));
     assert_eq!(
         (seen.codes(), seen.code),
         (vec!["HM401".to_owned()], Some(0))
