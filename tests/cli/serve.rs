@@ -252,3 +252,24 @@ fn a_unit_names_this_program_and_the_home() {
     let variable = format!("Environment=\"HERMES_HOME={}\"", home.display());
     assert!(text.contains(&variable), "{text}");
 }
+
+#[test]
+fn a_damaged_store_is_said_left_alone_and_read_once_it_is_well() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let damaged = sandbox.write("state.db", [b'x'; 8192]);
+    let mut serve = Serving::start(&sandbox);
+    let (status, body) = serve.page("/readyz");
+    assert_eq!(status, 503, "{body}");
+    assert!(body.contains("state.db"), "{body}");
+    let mut client = serve.client();
+    let refused = client.ask("session.create", &json!({}));
+    assert_eq!(refused["error"]["code"], 5000, "{refused}");
+    assert_eq!(std::fs::read(&damaged).expect("the file"), [b'x'; 8192]);
+    std::fs::remove_file(&damaged).expect("it goes");
+    serve.clock("advance 11");
+    serve.clock("settle");
+    let made = client.call("session.create", &json!({}));
+    assert!(made["session_id"].is_string());
+    assert_eq!(serve.page("/readyz").0, 200);
+}

@@ -42,6 +42,8 @@ pub(crate) struct World {
     /// The last prompt as it was.
     pub(crate) last_prompt: String,
     pub(crate) settings: Settings,
+    /// How often time passed up to a deadline.
+    pub(crate) wakes: usize,
     /// Set: the store refuses everything.
     pub(crate) broken: bool,
     desk: Desk,
@@ -125,6 +127,7 @@ impl World {
             prompts: Vec::new(),
             last_prompt: String::new(),
             broken: false,
+            wakes: 0,
             desk: Desk::new(path.clone()),
             seed: 1,
             next_id: 0,
@@ -284,6 +287,7 @@ impl World {
             if left <= 1e-6 {
                 return;
             }
+            self.wakes += 1;
             let idle = self.hub.idle_for(self.clock.now()).unwrap_or(left);
             let step = idle.max(0.001).min(left);
             self.clock.advance(Duration::from_secs_f64(step));
