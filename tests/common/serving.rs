@@ -25,7 +25,7 @@ pub(crate) struct Serving {
 
 /// Writes a configuration with the agent of the tests, and `more`.
 pub(crate) fn configure(sandbox: &Sandbox, more: &str) {
-    let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/agent.sh");
+    let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/turns.sh");
     sandbox.write(
         "config.toml",
         format!("[agent]\ncommand = [\"/bin/sh\", \"{agent}\"]\nprompt = \"stdin\"\n{more}"),

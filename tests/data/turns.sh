@@ -1,0 +1,15 @@
+#!/bin/sh
+# The agent of the tests: reads its prompt on stdin and does what the file agent-mode of the home says.
+# Each run leaves a line in agent-log: the line of the prompt that a test looks for.
+prompt=$(cat)
+mode=$(cat "$HERMES_HOME/agent-mode" 2>/dev/null || echo answer)
+printf '%s\n' "$prompt" | grep '^ask:' | tail -n 1 >>"$HERMES_HOME/agent-log"
+case $mode in
+answer) echo "all good" ;;
+complete) printf 'nothing is left\nLOOP_COMPLETE\n' ;;
+crash) echo "it broke" >&2; exit 3 ;;
+flood) head -c 3000000 /dev/zero | tr '\0' x; echo ;;
+stall) echo "I begin"; exec sleep 1000 ;;
+stubborn) trap '' TERM; echo "I stay"; while :; do sleep 1000; done ;;
+env) env | sort ;;
+esac
