@@ -5,6 +5,7 @@
 
 mod bus;
 mod cron;
+mod hung;
 mod linger;
 mod service;
 
