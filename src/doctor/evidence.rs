@@ -8,6 +8,7 @@ pub mod stores;
 
 use jiff::Timestamp;
 
+use crate::config::Source;
 use crate::dispatch::{Decision, Guess, Kind, Policy, decide, derive};
 use crate::host::Facts;
 pub use home::HomeEvidence;
@@ -62,17 +63,22 @@ impl Evidence {
         self
     }
 
-    /// The same, with what these homes hold. The configuration of the first makes the policy.
+    /// The same, with what these homes hold. The configuration of the one that is dispatched makes the
+    /// policy. A cap on jobs counts where somebody wrote it: the one that nobody chose promises nothing.
     #[must_use]
     pub fn with_homes(mut self, homes: Vec<HomeEvidence>) -> Self {
-        if let Some(home) = homes.first() {
+        let dispatched = self.facts.dispatcher.home.known();
+        let dispatched = dispatched.unwrap_or(&self.facts.home.path);
+        let home = homes.iter().find(|home| home.home.path() == dispatched);
+        if let Some(home) = home.or(homes.first()) {
             let cron = home.settings().cron;
             let policy = Policy {
                 require_restart_safe_scope: cron.require_restart_safe_scope,
             };
-            let parallel = cron
-                .max_parallel_jobs
-                .map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX));
+            let cap = home.config.get("cron.max_parallel_jobs");
+            let chosen = cap.is_some_and(|cap| cap.current.origin.source != Source::Default);
+            let parallel = cron.max_parallel_jobs.filter(|_| chosen);
+            let parallel = parallel.map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX));
             self = self.with_policy(policy, parallel);
         }
         self.homes = homes;

@@ -13,16 +13,13 @@ use std::time::Duration;
 
 use super::check::{self, Check, Group};
 use super::confine::Sandbox;
-use super::evidence::{Evidence, HomeEvidence};
+use super::evidence::Evidence;
 use super::finding::Severity;
 use super::report::{self, Ran, Report, assemble};
 use super::verdict::Thresholds;
 use super::{human, json, plain};
 use crate::clock::Now;
-use crate::config::Source;
-use crate::dispatch::Policy;
 use crate::error::Result;
-use crate::host::Facts;
 pub use crate::host::choose::Choice;
 use crate::output::Out;
 use crate::runtime::Runtime;
@@ -119,18 +116,20 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
 /// Reads the homes and lets the checks judge. A part of the time is kept for them.
 fn look_and_judge(
     runtime: &Runtime,
-    evidence: Evidence,
+    mut evidence: Evidence,
     checks: Vec<&'static Check>,
     budget: &Budget,
 ) -> (Arc<Evidence>, Vec<Ran>) {
     let for_checks = budget.left() / 10;
     let reading = budget.at_most(budget.left().saturating_sub(for_checks));
-    let (homes, hung) = match world::homes(&evidence.facts, evidence.now, &reading) {
-        Ok(homes) => (homes, Vec::new()),
-        Err(names) => (Vec::new(), names),
+    let hung = match world::homes(&evidence.facts, evidence.now, &reading) {
+        Ok(held) => {
+            evidence = evidence.with_homes(held.homes);
+            evidence.elsewhere = held.elsewhere;
+            Vec::new()
+        }
+        Err(names) => names,
     };
-    let (policy, at_once) = policy_of(&evidence.facts, &homes);
-    let evidence = evidence.with_policy(policy, at_once).with_homes(homes);
     let evidence = Arc::new(evidence);
     let (blind, able) = checks
         .into_iter()
@@ -138,24 +137,6 @@ fn look_and_judge(
     let mut ran = judge(&able, &evidence, &runtime.clock, budget);
     ran.extend(late(blind, &hung.join(", ")));
     (evidence, ran)
-}
-
-/// What the operator asked for, by the configuration of the home that is dispatched, and how many
-/// jobs may run at once where somebody has said so: the cap that nobody chose promises nothing.
-fn policy_of(facts: &Facts, homes: &[HomeEvidence]) -> (Policy, Option<u32>) {
-    let dispatched = facts.dispatcher.home.known().unwrap_or(&facts.home.path);
-    let home = homes.iter().find(|home| home.home.path() == dispatched);
-    let Some(home) = home.or(homes.first()) else {
-        return (Policy::default(), None);
-    };
-    let settings = home.settings();
-    let policy = Policy {
-        require_restart_safe_scope: settings.cron.require_restart_safe_scope,
-    };
-    let chosen = home.config.get("cron.max_parallel_jobs");
-    let chosen = chosen.is_some_and(|cap| cap.current.origin.source != Source::Default);
-    let at_once = settings.cron.max_parallel_jobs.filter(|_| chosen);
-    (policy, at_once.and_then(|cap| u32::try_from(cap).ok()))
 }
 
 /// Checks that could not begin, because reading this did not end.

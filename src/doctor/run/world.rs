@@ -1,19 +1,18 @@
 //! The two stages in which the world is looked at, and the confinement between them.
 
-use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::super::confine::{Sandbox, confine};
-use super::super::evidence::HomeEvidence;
+use super::super::evidence::{HomeEvidence, Read};
 use super::super::gather;
 use super::budget::Budget;
 use super::{Choice, FACTS_VARIABLE, Request};
 use crate::error::{Context, Error, Kind, Result};
-use crate::home::Home;
-use crate::host::Facts;
+use crate::home::{self, Home};
 use crate::host::probe::{self, Caller};
+use crate::host::{Fact, Facts};
 use crate::runtime::Runtime;
 
 /// What other processes may take of the time: reading the environment of one that is stuck in the
@@ -41,36 +40,39 @@ pub(super) fn host(
     let complete = |observed| probe::complete(observed, budget.left());
     let facts = observed.map(complete).transpose()?;
     if let Some(facts) = &facts {
-        named(&request.choice, &facts.home.path)?;
+        named(&request.choice, facts, budget)?;
     }
     Ok((facts, sandbox))
 }
 
-/// A home that was named must be there: a slip of the pen is no healthy home.
-fn named(choice: &Choice, path: &Path) -> Result<()> {
+/// A home that was named must be there: a slip of the pen is no healthy home. What the probes saw of it
+/// is asked, not the file system, which may hang.
+fn named(choice: &Choice, facts: &Facts, budget: &Budget) -> Result<()> {
     let by_profile = choice.profile.as_deref().is_some_and(|name| name != "all");
     let is_named = choice.home.is_some() || by_profile;
-    if !is_named || !matches!(path.try_exists(), Ok(false)) {
+    let path = &facts.home.path;
+    let mut homes = facts.homes.iter();
+    let seen = homes.find(|home| home.path == *path);
+    if !is_named || seen.is_none_or(|home| home.exists != Fact::Known(false)) {
         return Ok(());
     }
     let error = Error::new(
         Kind::NotFound,
         format!("there is no home at '{}'", path.display()),
     );
+    if !by_profile {
+        return Err(error.with_hint("name the directory that holds cron/"));
+    }
     let root = Home::at(path).root();
-    let entries = fs_err::read_dir(root.join("profiles"))
-        .into_iter()
-        .flatten();
-    let mut names: Vec<_> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .collect();
-    names.sort();
-    names.insert(0, "default".to_owned());
-    Err(if by_profile {
-        error.with_hint(format!("the profiles there are {}", names.join(", ")))
-    } else {
-        error.with_hint("name the directory that holds cron/")
-    })
+    let listing = Budget::start("profiles", move || profiles(&root));
+    let names = listing.wait(budget).unwrap_or_default();
+    Err(error.with_hint(format!("the profiles there are {}", names.join(", "))))
+}
+
+/// The names of the profiles under a root.
+fn profiles(root: &Home) -> Vec<String> {
+    let homes = home::list(root).unwrap_or_default();
+    homes.iter().map(|home| home.profile().to_owned()).collect()
 }
 
 /// The facts of another host, as a test brought them.
@@ -79,12 +81,20 @@ fn recorded(path: &str) -> Result<Facts> {
     serde_json::from_str(&text).context(Kind::Usage, format!("'{path}' holds no facts of a host"))
 }
 
+/// What the homes hold.
+pub(super) struct Held {
+    /// Each of them.
+    pub(super) homes: Vec<HomeEvidence>,
+    /// How many jobs the home of the dispatcher holds, where that is none of these.
+    pub(super) elsewhere: Read<usize>,
+}
+
 /// What the homes hold, or those whose reading did not end: a file system may hang.
 pub(super) fn homes(
     facts: &Facts,
     now: Timestamp,
     budget: &Budget,
-) -> std::result::Result<Vec<HomeEvidence>, Vec<String>> {
+) -> std::result::Result<Held, Vec<String>> {
     let homes: Vec<_> = facts
         .homes
         .iter()
@@ -94,7 +104,11 @@ pub(super) fn homes(
     let names = names.collect();
     let facts = facts.clone();
     let reading = Budget::start("homes", move || {
-        gather::homes(&homes, gather::Scope { facts: &facts, now })
+        let scope = gather::Scope { facts: &facts, now };
+        Held {
+            elsewhere: gather::elsewhere(&homes, &facts),
+            homes: gather::homes(&homes, scope),
+        }
     });
     reading.wait(budget).ok_or(names)
 }

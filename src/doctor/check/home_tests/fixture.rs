@@ -11,6 +11,7 @@ use crate::doctor::check::{self, Outcome, Unchecked};
 use crate::doctor::evidence::Evidence;
 use crate::doctor::finding::Finding;
 use crate::doctor::gather::{self, Scope};
+use crate::doctor::sample;
 use crate::home::Home;
 use crate::host::Facts;
 use crate::host::facts::example::{NOW, UID};
@@ -283,6 +284,8 @@ impl Fixture {
 
     fn outcomes(&self) -> Vec<Outcome> {
         let evidence = self.evidence();
+        // Whatever a test breaks, the report on it is one of the schema.
+        sample::judged(&evidence);
         check::all()
             .map(|check| {
                 let outcome = (check.run)(&evidence);
