@@ -38,6 +38,9 @@ use crate::ledger::{Cause, ExecutionFacts, Ledger, Owner};
 /// Between two stamps of progress, and two renewals of the claim: as in Hermes Agent.
 const PROGRESS: Duration = Duration::from_secs(60);
 
+/// How long after a job died by a signal our own may come.
+const STOP_NOTICE: Duration = Duration::from_millis(300);
+
 /// Longest wait for the store's lock before the run begins.
 const TAKE_OVER: Duration = Duration::from_secs(5);
 
@@ -357,14 +360,22 @@ impl Worker {
         let mut stopping = false;
         loop {
             tokio::select! {
-                report = &mut running => return Ok((!stopping || self.was_cancelled()).then_some(report)),
-                Some(group) = new_groups.recv() => self.record(Some(group))?,
-                _ = beat.tick() => self.show_progress().await,
-                _ = terminate.recv() => {
-                    stopping = true;
-                    let _the_run_listens = ask.send(true);
-                }
-            }
+            report = &mut running => {
+                                // A stop of the unit asks everything in it at once, and the job may be the first
+                                // to end.
+                                if !stopping && report.signal.is_some() {
+                                    let asked = timeout(STOP_NOTICE, terminate.recv()).await;
+                                    stopping = matches!(asked, Ok(Some(())));
+                                }
+                                return Ok((!stopping || self.was_cancelled()).then_some(report));
+                            }
+                            Some(group) = new_groups.recv() => self.record(Some(group))?,
+                            _ = beat.tick() => self.show_progress().await,
+                            _ = terminate.recv() => {
+                                stopping = true;
+                                let _the_run_listens = ask.send(true);
+                            }
+                        }
         }
     }
 

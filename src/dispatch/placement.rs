@@ -118,7 +118,13 @@ fn doors(wish: &Wish) -> Vec<(Door, PathBuf, u32)> {
 pub async fn open_door(wish: &Wish) -> Option<Client> {
     for (door, path, owner) in doors(wish) {
         let (report, client) = dial(door, &path, owner, Patience::default()).await;
-        if report.answers() {
+        // A manager that is on its way down places nothing, and takes along what it has.
+        let stopping = |state: &str| state == "stopping";
+        let state = report
+            .manager
+            .as_ref()
+            .and_then(|manager| manager.state.as_deref());
+        if report.answers() && !state.is_some_and(stopping) {
             return client;
         }
     }

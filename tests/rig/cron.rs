@@ -20,7 +20,7 @@ fn install(rig: &Rig, user: &str, more: &str) {
 fn arm(rig: &Rig, script: &str) {
     rig.sh(&format!(
         "cd {HOME} && printf '%s\\n' '#!/bin/sh' '{script}' >scripts/ok.sh && rm -f go began && mkfifo go began && \
-         sed -i 's/\"next_run_at\": *\"[^\"]*\"/\"next_run_at\":\"'$(date -u -d '-30 seconds' +%Y-%m-%dT%H:%M:%S)'+00:00\"/' \
+         sed -i 's/\"next_run_at\": *\"[^\"]*\"/\"next_run_at\":\"'$(date -u -d '-30 seconds' +%Y-%m-%dT%H:%M:%S.%6N)'+00:00\"/' \
          cron/jobs.json && chown -R svc: {HOME}"
     ));
 }

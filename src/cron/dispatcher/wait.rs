@@ -24,6 +24,12 @@ use crate::ledger::{Execution, ExecutionFacts, Owner, Status, rows};
 
 /// A row that was just offered, or just claimed, is left alone for so long: the handover's time.
 const HANDOVER: Duration = crate::dispatch::handover::DEADLINE;
+/// Exit status of a worker that was asked to end.
+const STOPPED: i32 = 1;
+/// How often, and how long after each other, it is looked whether a manager ends.
+const LOOKS: u32 = 20;
+/// See [`LOOKS`].
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Most open rows that one sweep looks at.
 const MOST: u32 = 1000;
 
@@ -206,13 +212,14 @@ impl Dispatcher {
         }
         let _gone_is_stopped = client.stop(unit).await;
         let _gone_is_forgotten = client.forget(unit).await;
-        if seen.unit == Some(crate::bus::UnitEnd::Gone)
-            && seen.signal.is_none()
-            && seen.exit.is_none()
-        {
-            // The unit went without a failure, and its worker did not write its end: somebody stopped
-            // the unit, or its whole manager.
-            seen.manager_gone = true;
+        // The worker was asked to end, and left it to us to learn why: its unit was stopped, by
+        // somebody, or with the whole manager, which then goes as well.
+        let asked = seen.signal.is_none() && seen.exit.is_none_or(|status| status == STOPPED);
+        if seen.unit == Some(crate::bus::UnitEnd::Gone) && asked {
+            seen.manager_gone = is_going(facts).await;
+            if !seen.manager_gone && seen.exit == Some(STOPPED) {
+                seen.signal = Some(15);
+            }
         }
     }
 
@@ -320,6 +327,17 @@ impl Dispatcher {
             !age.is_negative() && age.unsigned_abs() < HANDOVER
         })
     }
+}
+
+/// Whether the manager of an execution's unit ends, within a moment.
+async fn is_going(facts: &ExecutionFacts) -> bool {
+    for _ in 0..LOOKS {
+        if open_door(&wish(facts)).await.is_none() {
+            return true;
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    false
 }
 
 /// Which manager an execution's unit belongs to.
