@@ -273,7 +273,7 @@ impl Driver {
             self.parts.patience = read.serve.drain_timeout;
             self.handle(Event::Reloaded(Box::new(read.hub)));
         }
-        notify::ready("running");
+        notify::ready();
     }
 
     /// The watchdog is fed only while every driver turns.

@@ -11,8 +11,8 @@ fn tell(states: &[NotifyState<'_>]) {
 }
 
 /// Serve is ready.
-pub(crate) fn ready(status: &str) {
-    tell(&[NotifyState::Ready, NotifyState::Status(status)]);
+pub(crate) fn ready() {
+    tell(&[NotifyState::Ready]);
 }
 
 /// What serve does.

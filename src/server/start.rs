@@ -139,7 +139,7 @@ pub(super) fn tell(runtime: &mut Runtime, port: u16) -> Result<()> {
             tracing::warn!("{error}");
         }
     }
-    notify::ready("running");
+    notify::ready();
     runtime
         .out
         .line(&format!("HERMES_BACKEND_READY port={port}"))?;

@@ -7,6 +7,7 @@ mod bus;
 mod cron;
 mod hung;
 mod linger;
+mod serve;
 mod service;
 
 use std::process::{Command, Output};
