@@ -16,8 +16,8 @@ use super::driver::Input;
 use super::hub::{Event, Order, Stored};
 use super::turn::words;
 use crate::error::{Error, Result};
-use crate::sessions::store::{Store, Write};
-use crate::timers::driver::{Save, Saved};
+use crate::sessions::store::{Step, Store, Write};
+use crate::timers::driver::Saved;
 
 /// Between two tries to write what waits.
 const RETRY: Duration = Duration::from_secs(2);
@@ -99,19 +99,20 @@ impl Desk {
         }
     }
 
-    /// Carries orders out, in their order, and tries again what waits; the answers.
+    /// Carries orders out, in their order, and tries again what waits; the answers. Whatever writes
+    /// is one transaction up to the next question.
     pub(crate) fn take(&mut self, orders: Vec<Order>) -> Vec<Stored> {
+        let mut batch = Vec::new();
         for order in orders {
-            match order {
-                Order::Write(write) => self.waiting.push_back(write),
-                other => {
-                    // What was ordered before comes before.
-                    self.flush();
-                    self.serve(other);
-                }
+            if matches!(order, Order::Write(_) | Order::SaveTimer { .. }) {
+                batch.push(order);
+            } else {
+                // What was ordered before comes before.
+                self.commit(std::mem::take(&mut batch));
+                self.serve(order);
             }
         }
-        self.flush();
+        self.commit(batch);
         std::mem::take(&mut self.answers)
     }
 
@@ -137,16 +138,49 @@ impl Desk {
         })
     }
 
-    fn flush(&mut self) {
-        while !self.waiting.is_empty() {
-            let batch: Vec<Write> = self.waiting.iter().take(BATCH).cloned().collect();
-            match self.ask(|store| store.write(&batch)) {
-                Ok(()) => {
-                    self.waiting.drain(..batch.len());
-                    self.trouble = None;
-                    self.tell(Stored::Written(batch.len(), None));
+    /// Writes what waits and this batch. Where that fails the writes wait, and the saves have failed.
+    fn commit(&mut self, batch: Vec<Order>) {
+        if batch.is_empty() && self.waiting.is_empty() {
+            return;
+        }
+        let waiting: Vec<Write> = self.waiting.iter().cloned().collect();
+        let mut steps: Vec<Step<'_>> = waiting.iter().map(Step::Write).collect();
+        steps.extend(batch.iter().filter_map(step));
+        let written = steps
+            .iter()
+            .filter(|step| matches!(step, Step::Write(_)))
+            .count();
+        let done = self.ask(|store| store.apply(&steps));
+        drop(steps);
+        let mut saved = match done {
+            Ok(saved) => {
+                self.waiting.clear();
+                self.trouble = None;
+                if written > 0 {
+                    self.tell(Stored::Written(written, None));
                 }
-                Err(why) => return self.fail(why),
+                saved.into_iter().map(Ok).collect::<VecDeque<_>>()
+            }
+            Err(why) => {
+                let writes = batch.iter().filter_map(|order| match order {
+                    Order::Write(write) => Some(write.clone()),
+                    _ => None,
+                });
+                self.waiting.extend(writes);
+                self.fail(why.clone());
+                VecDeque::from([Err(why)])
+            }
+        };
+        for order in batch {
+            if let Order::SaveTimer { session, kind, .. } = order {
+                let one = match saved.front() {
+                    Some(Err(why)) => Saved::Failed(why.clone()),
+                    _ => saved
+                        .pop_front()
+                        .and_then(Result::ok)
+                        .unwrap_or_else(|| Saved::Failed("the store gave no answer".to_owned())),
+                };
+                self.tell(Stored::Timer(session, kind, one));
             }
         }
     }
@@ -170,14 +204,8 @@ impl Desk {
 
     fn serve(&mut self, order: Order) {
         let stored = match order {
-            Order::Write(_) => return,
+            Order::Write(_) | Order::SaveTimer { .. } => return,
             Order::Load => Stored::Loaded(self.ask(Store::load)),
-            Order::SaveTimer {
-                session,
-                stored_id,
-                kind,
-                save,
-            } => Stored::Timer(session, kind, self.save(&stored_id, kind.word(), &save)),
             Order::Find(name, then) => {
                 match self.ask(|store| Ok((store.find(&name)?, store.theirs(&name)?))) {
                     Ok((None, Some(source))) => Stored::Theirs(source, then),
@@ -208,22 +236,23 @@ impl Desk {
         };
         self.tell(stored);
     }
+}
 
-    /// A timer is not saved past writes that wait: its session may be among them.
-    fn save(&mut self, stored_id: &str, kind: &str, save: &Save) -> Saved {
-        if let (false, Some(why)) = (self.waiting.is_empty(), &self.trouble) {
-            return Saved::Failed(why.clone());
-        }
-        match self.open() {
-            Ok(store) => {
-                let saved = store.save_timer(stored_id, kind, save);
-                if matches!(saved, Saved::Failed(_)) {
-                    self.store = None;
-                }
-                saved
-            }
-            Err(error) => Saved::Failed(words(&error)),
-        }
+/// An order that writes, as a part of a transaction.
+fn step(order: &Order) -> Option<Step<'_>> {
+    match order {
+        Order::Write(write) => Some(Step::Write(write)),
+        Order::SaveTimer {
+            stored_id,
+            kind,
+            save,
+            ..
+        } => Some(Step::Timer {
+            session_id: stored_id,
+            kind: kind.word(),
+            save,
+        }),
+        _ => None,
     }
 }
 

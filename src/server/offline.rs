@@ -126,7 +126,7 @@ fn apply<T: Timer>(
         text: after.clone(),
         own: driven.state.own_text(),
     };
-    match store.save_timer(&found.card.id, which.word(), &save) {
+    match store.save_timer(&found.card.id, which.word(), &save)? {
         Saved::Done => Ok(after),
         Saved::Lost(_) => Err(Error::new(
             Kind::Busy,

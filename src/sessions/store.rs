@@ -69,50 +69,92 @@ impl Store {
     /// # Errors
     /// When SQLite refuses.
     pub fn write(&mut self, writes: &[Write]) -> Result<()> {
-        let mut run = || {
-            let transaction = db::immediate(&mut self.connection)?;
-            for write in writes {
-                write::one(&transaction, write)?;
-            }
-            transaction.commit()
-        };
-        run().map_err(|error| failed("write to", error))
+        let steps: Vec<Step<'_>> = writes.iter().map(Step::Write).collect();
+        self.apply(&steps).map(drop)
     }
 
     /// Stores a timer, if its row still has the text that it is believed to have.
     ///
     /// # Errors
-    /// Never: a store that refuses is an answer, [`Saved::Failed`].
-    pub fn save_timer(&mut self, session_id: &str, kind: &str, save: &Save) -> Saved {
-        self.swap(session_id, kind, save)
-            .unwrap_or_else(|error| Saved::Failed(error.to_string()))
+    /// When SQLite refuses.
+    pub fn save_timer(&mut self, session_id: &str, kind: &str, save: &Save) -> Result<Saved> {
+        let step = Step::Timer {
+            session_id,
+            kind,
+            save,
+        };
+        let saved = self.apply(&[step])?.pop();
+        Ok(saved.unwrap_or(Saved::Lost(None)))
     }
 
-    fn swap(&mut self, session_id: &str, kind: &str, save: &Save) -> rusqlite::Result<Saved> {
-        let key = format!("{kind}:{session_id}");
-        let transaction = db::immediate(&mut self.connection)?;
-        let there: Option<String> = transaction
-            .query_row(
-                "SELECT coalesce(value, '') FROM state_meta WHERE key = ?1",
-                [&key],
-                |row| row.get(0),
-            )
-            .optional()?;
-        if there != save.expected {
-            return Ok(Saved::Lost(there));
-        }
-        transaction.execute(
-            "INSERT INTO state_meta (key, value) VALUES (?1, ?2)
-             ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            [&key, &save.text],
-        )?;
-        transaction.execute(
-            "INSERT INTO hermes_timers (session_id, kind, own) VALUES (?1, ?2, ?3)
-             ON CONFLICT (session_id, kind)
-             DO UPDATE SET own = excluded.own, not_driven = NULL, due_at = NULL",
-            params![session_id, kind, save.own],
-        )?;
-        transaction.commit()?;
-        Ok(Saved::Done)
+    /// Takes steps in their order and in one transaction; how each save went, in their order.
+    ///
+    /// # Errors
+    /// When SQLite refuses; then nothing of it is stored.
+    pub fn apply(&mut self, steps: &[Step<'_>]) -> Result<Vec<Saved>> {
+        let mut run = || {
+            let transaction = db::immediate(&mut self.connection)?;
+            let mut saved = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Write(write) => write::one(&transaction, write)?,
+                    Step::Timer {
+                        session_id,
+                        kind,
+                        save,
+                    } => saved.push(swap(&transaction, session_id, kind, save)?),
+                }
+            }
+            transaction.commit()?;
+            Ok(saved)
+        };
+        run().map_err(|error| failed("write to", error))
     }
+}
+
+/// A part of a transaction.
+#[derive(Debug, Clone, Copy)]
+pub enum Step<'a> {
+    /// Something to be kept.
+    Write(&'a Write),
+    /// A timer, by compare-and-swap.
+    Timer {
+        /// The stored session.
+        session_id: &'a str,
+        /// `loop` or `heartbeat`.
+        kind: &'a str,
+        /// What is to be saved.
+        save: &'a Save,
+    },
+}
+
+fn swap(
+    transaction: &Connection,
+    session_id: &str,
+    kind: &str,
+    save: &Save,
+) -> rusqlite::Result<Saved> {
+    let key = format!("{kind}:{session_id}");
+    let there: Option<String> = transaction
+        .query_row(
+            "SELECT coalesce(value, '') FROM state_meta WHERE key = ?1",
+            [&key],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if there != save.expected {
+        return Ok(Saved::Lost(there));
+    }
+    transaction.execute(
+        "INSERT INTO state_meta (key, value) VALUES (?1, ?2)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        [&key, &save.text],
+    )?;
+    transaction.execute(
+        "INSERT INTO hermes_timers (session_id, kind, own) VALUES (?1, ?2, ?3)
+         ON CONFLICT (session_id, kind)
+         DO UPDATE SET own = excluded.own, not_driven = NULL, due_at = NULL",
+        params![session_id, kind, save.own],
+    )?;
+    Ok(Saved::Done)
 }

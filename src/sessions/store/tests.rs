@@ -49,7 +49,9 @@ fn a_killed_serve_leaves_everything_for_the_next() {
         ])
         .unwrap();
     for id in ["looping", "removed"] {
-        let saved = store.save_timer(id, "loop", &save(None, "{\"status\": \"active\"}"));
+        let saved = store
+            .save_timer(id, "loop", &save(None, "{\"status\": \"active\"}"))
+            .unwrap();
         assert_eq!(saved, Saved::Done);
     }
     let reason = Some("its session was removed".to_owned());
@@ -81,15 +83,18 @@ fn of_two_that_claim_one_wins() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("state.db");
     let (mut one, mut two) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
-    assert_eq!(one.save_timer("s", "loop", &save(None, "a")), Saved::Done);
     assert_eq!(
-        one.save_timer("s", "loop", &save(Some("a"), "b")),
+        one.save_timer("s", "loop", &save(None, "a")).unwrap(),
         Saved::Done
     );
-    let late = two.save_timer("s", "loop", &save(Some("a"), "c"));
+    assert_eq!(
+        one.save_timer("s", "loop", &save(Some("a"), "b")).unwrap(),
+        Saved::Done
+    );
+    let late = two.save_timer("s", "loop", &save(Some("a"), "c")).unwrap();
     assert_eq!(late, Saved::Lost(Some("b".to_owned())));
     assert_eq!(
-        two.save_timer("t", "loop", &save(Some("a"), "c")),
+        two.save_timer("t", "loop", &save(Some("a"), "c")).unwrap(),
         Saved::Lost(None)
     );
 }
