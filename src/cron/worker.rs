@@ -249,10 +249,14 @@ impl Worker {
         let facts = ExecutionFacts {
             execution_id: self.id().to_owned(),
             mode: self.mode().to_owned(),
-            manager: self.seat.unit.as_ref().map(|_| manager_word().to_owned()),
+            manager: self
+                .seat
+                .unit
+                .as_ref()
+                .map(|_| end::manager_word().to_owned()),
             unit: self.seat.unit.clone(),
             mechanism: Some(self.seat.mechanism.word().to_owned()),
-            properties: Some(properties(&self.seat)),
+            properties: Some(end::properties(&self.seat)),
             boot_id: self.identity.boot_id.clone(),
             pid1_start: number(self.identity.init_start),
             worker_pid: Some(i64::from(self.owner.pid)),
@@ -438,17 +442,4 @@ pub fn zone_named(name: Option<&str>) -> Result<TimeZone> {
             .with_source(error)
         }),
     }
-}
-
-/// Root's units are PID 1's; anybody else's are his own manager's.
-fn manager_word() -> &'static str {
-    if rustix::process::geteuid().is_root() {
-        "system"
-    } else {
-        "user"
-    }
-}
-
-fn properties(seat: &Seat) -> String {
-    serde_json::json!({ "rejected": seat.dropped, "unplaced_because": seat.because }).to_string()
 }

@@ -35,6 +35,8 @@ fn b21_a_marker_that_logind_has_not_noticed_is_said() {
     let report = rig.doctor_in_service(&[]);
     report.mode("degraded").says("HM222");
     rig.mend(&report, "HM222");
+    // logind has linger before the manager has its socket.
+    rig.sh("timeout 30 sh -c 'until test -S /run/user/'$(id -u svc)'/systemd/private; do :; done'");
     rig.doctor_in_service(&[])
         .mode("scoped")
         .does_not_say("HM222");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::{Ending, Worker};
+use super::{Ending, Seat, Worker};
 use crate::cron::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
 use crate::cron::finish::{self, Run};
 use crate::cron::job::find;
@@ -221,4 +221,17 @@ fn memory_max() -> Option<u64> {
         .join(cgroup.trim_start_matches('/'))
         .join("memory.max");
     fs_err::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Root's units are PID 1's; anybody else's are his own manager's.
+pub(super) fn manager_word() -> &'static str {
+    if rustix::process::geteuid().is_root() {
+        "system"
+    } else {
+        "user"
+    }
+}
+
+pub(super) fn properties(seat: &Seat) -> String {
+    serde_json::json!({ "rejected": seat.dropped, "unplaced_because": seat.because }).to_string()
 }
