@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::dispatcher::{Dispatcher, Fate, Order};
@@ -350,15 +350,6 @@ impl Ticker {
         }
     }
 
-    /// Waits until some run has ended; never returns while none goes on.
-    pub async fn ended(&mut self) {
-        match self.tasks.join_next().await {
-            Some(Ok((id, fate))) => self.note(&id, &fate),
-            Some(Err(error)) => (self.dispatcher.parts.say)(&format!("A run broke off: {error}.")),
-            None => std::future::pending().await,
-        }
-    }
-
     /// Waits for all that was submitted, whether it has begun or not, at most this long.
     pub async fn drain_all(&mut self, most: Duration) {
         let wait = async {
@@ -398,27 +389,6 @@ fn kind_word(error: &Error) -> &'static str {
         Kind::Invalid => "ValueError",
         Kind::Busy => "TimeoutError",
         _ => "RuntimeError",
-    }
-}
-
-/// Drives a ticker until it is told to stop: the same few lines as every driver.
-pub async fn drive(
-    mut ticker: Ticker,
-    mut stop: watch::Receiver<bool>,
-    turned: mpsc::Sender<Timestamp>,
-) -> Ticker {
-    loop {
-        let now = ticker.dispatcher.now();
-        let wait = ticker.next_wake(now).duration_since(now);
-        let wait = Duration::try_from(wait).unwrap_or_default();
-        tokio::select! {
-            _ = stop.wait_for(|stop| *stop) => return ticker,
-            () = tokio::time::sleep(wait) => {
-                let _pass_or_error_is_in_the_markers = ticker.tick().await;
-                let _nobody_may_be_watching = turned.try_send(ticker.dispatcher.now());
-            }
-            () = ticker.ended() => {}
-        }
     }
 }
 

@@ -92,18 +92,3 @@ fn a_runtime_directory_that_others_may_write_into_is_not_used() {
         .mode("scoped")
         .does_not_say("HM242");
 }
-
-#[test]
-#[ignore = "boots a systemd: tests/run rig"]
-fn b15_a_runtime_directory_without_sockets_means_that_no_manager_runs() {
-    let rig = Rig::with_account(&[], true);
-    rig.fault("no-bus");
-    let report = rig.doctor_in_service(&[]);
-    report.does_not_say("HM221");
-    rig.doctor_in_service(&[]).mode(
-        report
-            .at("/dispatch/cron/mode")
-            .as_str()
-            .unwrap_or_default(),
-    );
-}

@@ -94,15 +94,3 @@ fn cgroup_version_1_is_read_by_its_systemd_line() {
     let rig = Rig::with_account(&["--cgroup", "v1"], true);
     rig.doctor_in_service(&[]).mode("scoped").says("HM106");
 }
-
-#[test]
-#[ignore = "boots a systemd: tests/run rig"]
-fn b14_a_user_unit_without_linger_stops_at_the_last_logout() {
-    let rig = Rig::with_account(&[], true);
-    rig.sh("install -d -o svc -m 755 /var/lib/svc; usermod -d /var/lib/svc svc; \
-            install -d -o svc /var/lib/svc/.config /var/lib/svc/.config/systemd /var/lib/svc/.config/systemd/user; \
-            printf '[Service]\\nEnvironment=HERMES_HOME=/var/lib/agent\\nExecStart=/bin/sleep infinity\\n[Install]\\nWantedBy=default.target\\n' \
-            >/var/lib/svc/.config/systemd/user/agent.service");
-    let report = rig.doctor(&["--user", "svc", "--xdg"], &["--shell"]);
-    report.mode("in_process");
-}
