@@ -35,7 +35,7 @@ pub fn take(path: &Path, patience: Duration) -> Result<Lock> {
 }
 
 fn busy(path: &Path, waited: Duration) -> Error {
-    let holder = describe(&LockTable::read().holder(path));
+    let holder = describe(&LockTable::new().holder(path));
     let seconds = i64::try_from(waited.as_secs()).unwrap_or(i64::MAX);
     let message = format!(
         "the lock {} was not to be had within {}: {holder}",

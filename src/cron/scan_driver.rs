@@ -348,7 +348,7 @@ pub(super) fn other_scheduler(home: &Home) -> Option<String> {
     if !path.exists() {
         return None;
     }
-    let holder = LockTable::read().holder(&path);
+    let holder = LockTable::new().holder(&path);
     match &holder {
         Holder::Held { pid, .. } if *pid != std::process::id() => Some(format!(
             "a gateway of Hermes Agent (pid {pid}) schedules this home"

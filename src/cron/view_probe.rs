@@ -2,6 +2,7 @@
 //! jobs would be dispatched. Reads only.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -85,7 +86,7 @@ fn facts(caller: &Caller, home: &Home, profile: Option<&str>) -> Result<Facts> {
         profile: profile.map(str::to_owned),
         ..Choice::default()
     };
-    complete(observe(&choice, caller)?, DEADLINE)
+    complete(observe(&choice, caller)?, &Arc::default(), DEADLINE)
 }
 
 /// The records of the home itself first; for a profile those of its root as well, whose gateway may

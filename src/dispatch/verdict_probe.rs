@@ -1,7 +1,7 @@
 //! What dispatch turns on, for this very process: asked of the host, good for a minute in both
 //! directions, and dropped at once when a launch contradicts it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::derive::derive;
@@ -70,7 +70,7 @@ impl Verdicts {
             pid: Some(std::process::id()),
             ..Choice::default()
         };
-        let facts = complete(observe(&choice, &self.caller)?, DEADLINE)?;
+        let facts = complete(observe(&choice, &self.caller)?, &Arc::default(), DEADLINE)?;
         let (derived, _guesses) = derive(&facts);
         Ok(Verdict {
             facts: derived,

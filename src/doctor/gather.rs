@@ -15,6 +15,8 @@ mod stop;
 mod stores;
 mod workers;
 
+use std::thread;
+
 use jiff::Timestamp;
 
 use super::evidence::{HomeEvidence, Read};
@@ -22,11 +24,16 @@ use crate::home::Home;
 use crate::host::Facts;
 use crate::host::locks::LockTable;
 
+const TICK_LOCK: &str = ".tick.lock";
+const JOBS_LOCK: &str = ".jobs.lock";
+
 /// What gathering needs to know beforehand.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// The host, as the probes found it.
     pub facts: &'a Facts,
+    /// The locks of the host.
+    pub locks: &'a LockTable,
     /// The instant of the report.
     pub now: Timestamp,
 }
@@ -34,9 +41,16 @@ pub struct Scope<'a> {
 /// Looks at each home.
 #[must_use]
 pub fn homes(homes: &[Home], scope: Scope<'_>) -> Vec<HomeEvidence> {
-    let locks = LockTable::read();
-    let look = |home| gather(home, scope, &locks);
-    homes.iter().map(look).collect()
+    thread::scope(|threads| {
+        if homes.iter().any(has_locks) {
+            // The kernel lets the reader of its table wait; the other files are read meanwhile.
+            let ahead = || scope.locks.lines().is_ok();
+            let ahead = thread::Builder::new().spawn_scoped(threads, ahead);
+            // Where no thread can be had the first question reads it.
+            drop(ahead);
+        }
+        homes.iter().map(|home| gather(home, scope)).collect()
+    })
 }
 
 /// How many jobs the home of the dispatcher holds, where that is none of these.
@@ -50,7 +64,12 @@ pub fn elsewhere(homes: &[Home], facts: &Facts) -> Read<usize> {
     }
 }
 
-fn gather(home: &Home, scope: Scope<'_>, locks: &LockTable) -> HomeEvidence {
+fn has_locks(home: &Home) -> bool {
+    let cron = home.cron();
+    cron.join(TICK_LOCK).exists() || cron.join(JOBS_LOCK).exists()
+}
+
+fn gather(home: &Home, scope: Scope<'_>) -> HomeEvidence {
     let mut evidence = HomeEvidence::empty(home.clone());
     evidence.files = files::look(home);
     if !evidence.exists() {
@@ -66,8 +85,8 @@ fn gather(home: &Home, scope: Scope<'_>, locks: &LockTable) -> HomeEvidence {
     evidence.agent = config::agent(&evidence.config, scope.facts);
     evidence.held_databases = held::look(home);
     evidence.hostname = owners::hostname();
-    evidence.tick_lock = locks.holder(&cron.join(".tick.lock"));
-    evidence.jobs_lock = locks.holder(&cron.join(".jobs.lock"));
+    evidence.tick_lock = scope.locks.holder(&cron.join(TICK_LOCK));
+    evidence.jobs_lock = scope.locks.holder(&cron.join(JOBS_LOCK));
     evidence.workers = workers::look(&cron.join("external-workers"));
     evidence.helpers = helpers::look(&home.join("spawn-ledger.json"));
     evidence.ticker = markers::look(&cron);

@@ -21,6 +21,7 @@ use super::{human, json, plain};
 use crate::clock::Now;
 use crate::error::Result;
 pub use crate::host::choose::Choice;
+use crate::host::locks::LockTable;
 use crate::output::Out;
 use crate::runtime::Runtime;
 pub use budget::Budget;
@@ -94,11 +95,12 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
     let started = runtime.clock.now();
     let budget = Budget::of(request.deadline);
     let checks = pick(check::all(), &request.pick)?;
-    let (facts, sandbox) = world::host(runtime, request, &budget)?;
+    let locks = Arc::new(LockTable::new());
+    let (facts, sandbox) = world::host(runtime, request, &locks, &budget)?;
     let evidence = facts.map(|facts| Evidence::new(started.wall, facts));
     let (evidence, ran) = match evidence {
         Some(evidence) => {
-            let (evidence, ran) = look_and_judge(runtime, evidence, checks, &budget);
+            let (evidence, ran) = look_and_judge(runtime, (evidence, &locks), checks, &budget);
             (Some(evidence), ran)
         }
         None => (None, late(checks, "the processes of this host")),
@@ -116,13 +118,13 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
 /// Reads the homes and lets the checks judge. A part of the time is kept for them.
 fn look_and_judge(
     runtime: &Runtime,
-    mut evidence: Evidence,
+    (mut evidence, locks): (Evidence, &Arc<LockTable>),
     checks: Vec<&'static Check>,
     budget: &Budget,
 ) -> (Arc<Evidence>, Vec<Ran>) {
     let for_checks = budget.left() / 10;
     let reading = budget.at_most(budget.left().saturating_sub(for_checks));
-    let hung = match world::homes(&evidence.facts, evidence.now, &reading) {
+    let hung = match world::homes(&evidence.facts, evidence.now, locks, &reading) {
         Ok(held) => {
             evidence = evidence.with_homes(held.homes);
             evidence.elsewhere = held.elsewhere;

@@ -1,7 +1,7 @@
 //! Who holds a lock, without taking it.
 //!
 //! ```text
-//! LockTable::read()            one look at /proc/locks, the mounts and this pid namespace
+//! LockTable::new()             one look at /proc/locks and the mounts, taken at the first question
 //! LockTable::holder(path)      who holds the flock of a file -> Holder
 //! LockTable::mount(path)       the mount it lies on: network file systems may not keep locks
 //! sqlite_locks(database)       who holds SQLite's locks, by F_GETLK; never in a process that has it open

@@ -215,7 +215,7 @@ mod tests {
         }
         let machine = machine(&Environment::default(), SystemClock.now());
         let home = Home::at(dir.path());
-        let mut found = homes(&[home], &machine, &LockTable::read());
+        let mut found = homes(&[home], &machine, &LockTable::new());
         (dir, found.remove(0))
     }
 

@@ -111,7 +111,7 @@ pub(super) fn identity(
 
 /// The gateway of Hermes Agent on the same home, if one lives.
 fn neighbours(home: &Home, machine: &Machine) -> Vec<String> {
-    let found = records_probe::homes(std::slice::from_ref(home), machine, &LockTable::read());
+    let found = records_probe::homes(std::slice::from_ref(home), machine, &LockTable::new());
     let gateways = found.iter().filter_map(|records| {
         let gateway = records.gateway_pid.known()?.as_ref()?;
         gateway.liveness.is_alive().then_some(gateway.pid)

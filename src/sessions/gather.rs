@@ -287,7 +287,7 @@ fn drivers(runtime: &Runtime, home: &Home) -> Drivers {
     if root.path() != home.path() {
         homes.push(root);
     }
-    let records = records_probe::homes(&homes, &machine, &LockTable::read());
+    let records = records_probe::homes(&homes, &machine, &LockTable::new());
     let (holders, registry_gap) = holders(home, &machine);
     let gateways = records.iter().map(gateway);
     let serve = records.first().map_or_else(

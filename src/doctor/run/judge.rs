@@ -1,19 +1,17 @@
 //! Runs the checks over the evidence: each timed, none able to take the others along.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::super::check::Check;
 use super::super::evidence::Evidence;
 use super::super::report::{Ended, Ran};
-use super::budget::{Budget, STACK};
+use super::budget::Budget;
 use crate::clock::Clock;
 
-/// Runs the checks on a thread of their own and waits for each until the budget is spent. What has
-/// not ended by then is late; the thread is left behind and ends with the process.
+/// Runs the checks on a thread of their own until the budget is spent. What has not ended by then is
+/// late; the thread is left behind and ends with the process.
 #[must_use]
 pub fn judge(
     checks: &[&'static Check],
@@ -21,37 +19,28 @@ pub fn judge(
     clock: &Arc<dyn Clock>,
     budget: &Budget,
 ) -> Vec<Ran> {
-    let (sender, receiver) = mpsc::channel();
-    let started = {
+    let done = Arc::new(Mutex::new(Vec::with_capacity(checks.len())));
+    let judging = {
         let (checks, evidence, clock) = (checks.to_vec(), Arc::clone(evidence), Arc::clone(clock));
-        thread::Builder::new()
-            .stack_size(STACK)
-            .name("checks".to_owned())
-            .spawn(move || run_all(&checks, &evidence, &*clock, &sender))
+        let done = Arc::clone(&done);
+        Budget::start("checks", move || {
+            for check in checks {
+                let ran = run_one(check, &evidence, &*clock);
+                lock(&done).push(ran);
+            }
+        })
     };
-    let mut ran = Vec::with_capacity(checks.len());
-    if started.is_ok() {
-        while ran.len() < checks.len() {
-            let Some(one) = budget.receive(&receiver) else {
-                break;
-            };
-            ran.push(one);
-        }
-    }
+    // Whether all have ended or the time is up, what has ended counts.
+    let _ = judging.wait(budget);
+    let mut ran = std::mem::take(&mut *lock(&done));
     let rest = checks.iter().skip(ran.len());
-    ran.extend(
-        rest.map(|check| late(check, "the deadline came first"))
-            .collect::<Vec<_>>(),
-    );
+    ran.extend(rest.map(|check| late(check, "the deadline came first")));
     ran
 }
 
-fn run_all(checks: &[&'static Check], evidence: &Evidence, clock: &dyn Clock, out: &Sender<Ran>) {
-    for check in checks {
-        if out.send(run_one(check, evidence, clock)).is_err() {
-            return;
-        }
-    }
+/// What has ended is whole, even if a thread broke down beside it.
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run_one(check: &'static Check, evidence: &Evidence, clock: &dyn Clock) -> Ran {
@@ -103,8 +92,8 @@ mod tests {
     static HANGS: Check = Check {
         id: "hangs",
         run: |_| {
-            thread::park();
-            thread::park();
+            std::thread::park();
+            std::thread::park();
             Outcome::default()
         },
         ..FINE

@@ -1,5 +1,6 @@
 //! The two stages in which the world is looked at, and the confinement between them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use super::budget::Budget;
 use super::{Choice, FACTS_VARIABLE, Request};
 use crate::error::{Context, Error, Kind, Result};
 use crate::home::{self, Home};
+use crate::host::locks::LockTable;
 use crate::host::probe::{self, Caller};
 use crate::host::{Fact, Facts};
 use crate::runtime::Runtime;
@@ -27,6 +29,7 @@ const PROCESSES: Duration = Duration::from_secs(2);
 pub(super) fn host(
     runtime: &Runtime,
     request: &Request,
+    locks: &Arc<LockTable>,
     budget: &Budget,
 ) -> Result<(Option<Facts>, Sandbox)> {
     if let Some(path) = runtime.environ.text(FACTS_VARIABLE) {
@@ -37,7 +40,7 @@ pub(super) fn host(
     let seen = Budget::start("processes", move || probe::observe(&choice, &caller));
     let observed = seen.wait(&budget.at_most(PROCESSES)).transpose()?;
     let sandbox = confine();
-    let complete = |observed| probe::complete(observed, budget.left());
+    let complete = |observed| probe::complete(observed, locks, budget.left());
     let facts = observed.map(complete).transpose()?;
     if let Some(facts) = &facts {
         named(&request.choice, facts, budget)?;
@@ -93,6 +96,7 @@ pub(super) struct Held {
 pub(super) fn homes(
     facts: &Facts,
     now: Timestamp,
+    locks: &Arc<LockTable>,
     budget: &Budget,
 ) -> std::result::Result<Held, Vec<String>> {
     let homes: Vec<_> = facts
@@ -102,9 +106,13 @@ pub(super) fn homes(
         .collect();
     let names = homes.iter().map(|home| home.path().display().to_string());
     let names = names.collect();
-    let facts = facts.clone();
+    let (facts, locks) = (facts.clone(), Arc::clone(locks));
     let reading = Budget::start("homes", move || {
-        let scope = gather::Scope { facts: &facts, now };
+        let scope = gather::Scope {
+            facts: &facts,
+            locks: &locks,
+            now,
+        };
         Held {
             elsewhere: gather::elsewhere(&homes, &facts),
             homes: gather::homes(&homes, scope),

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -16,29 +17,39 @@ use super::{Holder, Sight, Taker, judge, taker};
 /// The name of the pid namespace that sees all others, since Linux 3.8.
 const INITIAL_PID_NAMESPACE: &str = "pid:[4026531836]";
 
-/// One look at all locks that can be seen, good for as long as nothing changes.
-#[derive(Clone, Debug)]
+/// One look at all locks that can be seen, taken when it is first needed and good for as long as
+/// nothing changes.
+#[derive(Debug, Default)]
 pub struct LockTable {
-    lines: Result<Vec<LockLine>, String>,
-    mounts: Vec<Mount>,
-    initial_namespace: bool,
+    lines: OnceLock<Result<Vec<LockLine>, String>>,
+    mounts: OnceLock<Vec<Mount>>,
 }
 
 impl LockTable {
-    /// Takes the look: three small files of `/proc`.
+    /// A look that is still to be taken.
     #[must_use]
-    pub fn read() -> Self {
-        let namespace = fs::read_link("/proc/self/ns/pid");
-        Self {
-            lines: fs::read_to_string("/proc/locks")
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The locks of this host. The first reader after a while waits for an RCU grace period of the
+    /// kernel, which is idle time of 5 to 20 ms: whoever will need them may read ahead on a thread of
+    /// its own. Two at once make one read.
+    pub fn lines(&self) -> Result<&[LockLine], &str> {
+        let lines = self.lines.get_or_init(|| {
+            fs::read_to_string("/proc/locks")
                 .map(|text| proc::locks(&text))
-                .map_err(|error| format!("/proc/locks cannot be read: {error}")),
-            mounts: fs::read_to_string("/proc/self/mountinfo")
+                .map_err(|error| format!("/proc/locks cannot be read: {error}"))
+        });
+        lines.as_deref().map_err(String::as_str)
+    }
+
+    fn mounts(&self) -> &[Mount] {
+        self.mounts.get_or_init(|| {
+            fs::read_to_string("/proc/self/mountinfo")
                 .map(|text| proc::mounts(&text))
-                .unwrap_or_default(),
-            initial_namespace: namespace
-                .is_ok_and(|name| name.as_os_str() == INITIAL_PID_NAMESPACE),
-        }
+                .unwrap_or_default()
+        })
     }
 
     /// Who holds the flock of a file.
@@ -55,9 +66,9 @@ impl LockTable {
                 return Holder::CannotTell { why };
             }
         };
-        let (lines, sight) = match &self.lines {
-            Ok(lines) => (lines.as_slice(), self.sight(mount)),
-            Err(why) => (&[][..], Sight::Partial(why.clone())),
+        let (lines, sight) = match self.lines() {
+            Ok(lines) => (lines, sight(mount)),
+            Err(why) => (&[][..], Sight::Partial(why.to_owned())),
         };
         let took = taker(lines, file).map(|pid| (pid, state(pid, file)));
         let holders = match took {
@@ -82,7 +93,7 @@ impl LockTable {
         let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", named.as_raw_fd()));
         let info = proc::fdinfo(&text.unwrap_or_default());
         let mount = self
-            .mounts
+            .mounts()
             .iter()
             .find(|mount| Some(mount.id) == info.mount);
         let device = mount.map_or_else(
@@ -92,20 +103,26 @@ impl LockTable {
         let inode = info.inode.unwrap_or(meta.ino());
         Ok((FileId { device, inode }, mount))
     }
+}
 
-    fn sight(&self, mount: Option<&Mount>) -> Sight {
-        match mount {
-            _ if !self.initial_namespace => Sight::Partial(
-                "in a container the locks of processes outside of it cannot be seen".to_owned(),
-            ),
-            None => Sight::Partial("the mount of the file cannot be found".to_owned()),
-            Some(mount) if !mount.is_local() => Sight::Partial(format!(
-                "on {} ({}) the locks of other machines cannot be seen",
-                mount.point, mount.kind
-            )),
-            Some(_) => Sight::Whole,
-        }
+/// Whether the table shows every lock that a file on this mount may have.
+fn sight(mount: Option<&Mount>) -> Sight {
+    match mount {
+        _ if !initial_namespace() => Sight::Partial(
+            "in a container the locks of processes outside of it cannot be seen".to_owned(),
+        ),
+        None => Sight::Partial("the mount of the file cannot be found".to_owned()),
+        Some(mount) if !mount.is_local() => Sight::Partial(format!(
+            "on {} ({}) the locks of other machines cannot be seen",
+            mount.point, mount.kind
+        )),
+        Some(_) => Sight::Whole,
     }
+}
+
+fn initial_namespace() -> bool {
+    let namespace = fs::read_link("/proc/self/ns/pid");
+    namespace.is_ok_and(|name| name.as_os_str() == INITIAL_PID_NAMESPACE)
 }
 
 /// What became of the process that took a lock.
@@ -163,8 +180,8 @@ mod tests {
     use super::*;
 
     /// Where this process is in a container, "no line" proves nothing, and the tests say so.
-    fn free_here(table: &LockTable) -> bool {
-        table.initial_namespace
+    fn free_here() -> bool {
+        initial_namespace()
     }
 
     #[test]
@@ -175,12 +192,12 @@ mod tests {
             pid: std::process::id(),
             confirmed: true,
         };
-        assert_eq!(LockTable::read().holder(file.path()), held);
+        assert_eq!(LockTable::new().holder(file.path()), held);
         file.as_file().unlock().unwrap();
-        let table = LockTable::read();
+        let table = LockTable::new();
         match table.holder(file.path()) {
-            Holder::Free => assert!(free_here(&table)),
-            Holder::CannotTell { .. } => assert!(!free_here(&table)),
+            Holder::Free => assert!(free_here()),
+            Holder::CannotTell { .. } => assert!(!free_here()),
             other => panic!("{other:?}"),
         }
     }
@@ -188,9 +205,9 @@ mod tests {
     #[test]
     fn asking_takes_nothing() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        assert!(!LockTable::read().holder(file.path()).is_held());
+        assert!(!LockTable::new().holder(file.path()).is_held());
         file.as_file().try_lock().unwrap();
-        assert!(LockTable::read().holder(file.path()).is_held());
+        assert!(LockTable::new().holder(file.path()).is_held());
         file.as_file().unlock().unwrap();
         file.as_file().try_lock().unwrap();
     }
@@ -198,7 +215,7 @@ mod tests {
     #[test]
     fn an_absent_file_has_no_holder() {
         let dir = tempfile::tempdir().unwrap();
-        let table = LockTable::read();
+        let table = LockTable::new();
         assert_eq!(table.holder(&dir.path().join("x")), Holder::Absent);
         assert!(table.mount(dir.path()).is_some());
     }
@@ -226,7 +243,7 @@ mod tests {
             .unwrap();
         assert_eq!(answer, "ready\n");
         let path = file.into_temp_path();
-        let holder = LockTable::read().holder(&path);
+        let holder = LockTable::new().holder(&path);
         assert_eq!(
             holder,
             Holder::HeldByEndedTaker {
@@ -236,6 +253,6 @@ mod tests {
         );
         drop(heir.stdin.take());
         heir.wait().unwrap();
-        assert!(!LockTable::read().holder(&path).is_held());
+        assert!(!LockTable::new().holder(&path).is_held());
     }
 }

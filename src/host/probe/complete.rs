@@ -1,6 +1,7 @@
 //! The second stage: buses, unit files, and the files of homes, side by side, and the choice over all.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock as _, SystemClock};
@@ -9,7 +10,7 @@ use crate::home::{self, Home};
 use crate::host::bus_probe::{BusFacts, Subject};
 use crate::host::choose::{Accounts as _, Chosen, Field, choose};
 use crate::host::facts::{
-    AccountFacts, Environment, Fact, Facts, GapKind, HomeRecords, HostRecord, Machine, ManagerKind,
+    AccountFacts, Environment, Fact, Facts, GapKind, HomeRecords, HostRecord, ManagerKind,
     UnitFacts,
 };
 use crate::host::locks::LockTable;
@@ -40,7 +41,11 @@ struct Round {
 ///
 /// # Errors
 /// When what was named (a unit, a process, a user, a home) is not there.
-pub fn complete(mut observed: Observed, deadline: Duration) -> Result<Facts> {
+pub fn complete(
+    mut observed: Observed,
+    locks: &Arc<LockTable>,
+    deadline: Duration,
+) -> Result<Facts> {
     let started = SystemClock.now().monotonic;
     let left = || {
         let spent = SystemClock.now().monotonic.saturating_sub(started);
@@ -79,7 +84,7 @@ pub fn complete(mut observed: Observed, deadline: Duration) -> Result<Facts> {
             left(),
         );
     }
-    let mut round = round(&observed, first, &files, left());
+    let mut round = round(&observed, first, (&files, locks), left());
     let units = round.units.known().cloned().unwrap_or_default();
     attribute(&mut observed.processes, &round.homes, &units);
     let chosen = select(&observed, &units)?;
@@ -88,7 +93,7 @@ pub fn complete(mut observed: Observed, deadline: Duration) -> Result<Facts> {
     if same(&chosen, &round.chosen) {
         round.chosen = chosen;
     } else {
-        round = self::round(&observed, chosen, &files, left());
+        round = self::round(&observed, chosen, (&files, locks), left());
     }
     Ok(assemble(observed, round, left()))
 }
@@ -158,7 +163,12 @@ fn subject(account: &AccountFacts, environ: Option<&Environment>) -> Subject {
 }
 
 /// Asks buses and reads the files of the homes, side by side.
-fn round(observed: &Observed, chosen: Chosen, files: &[UnitFacts], within: Duration) -> Round {
+fn round(
+    observed: &Observed,
+    chosen: Chosen,
+    (files, locks): (&[UnitFacts], &Arc<LockTable>),
+    within: Duration,
+) -> Round {
     let environ = environ_of(observed, &chosen);
     let subject = subject(&chosen.account, environ.as_ref());
     let mut named = owners(&observed.processes);
@@ -169,8 +179,13 @@ fn round(observed: &Observed, chosen: Chosen, files: &[UnitFacts], within: Durat
         let registry = registry(environ.as_ref(), &chosen.account);
         let (root, machine) = (chosen.home.path.clone(), observed.machine.clone());
         let profile = observed.choice.profile.clone();
+        let locks = Arc::clone(locks);
         start("homes", move || {
-            look(&root, profile.as_deref(), &machine, registry.as_deref())
+            let list = list(&root, profile.as_deref());
+            (
+                homes(&list, &machine, &locks),
+                host_records(registry.as_deref(), &machine),
+            )
         })
     };
     let answers = asking.wait(within).flatten();
@@ -212,22 +227,13 @@ fn environ_of(observed: &Observed, chosen: &Chosen) -> Option<Environment> {
     }
 }
 
-fn look(
-    root: &Path,
-    profile: Option<&str>,
-    machine: &Machine,
-    registry: Option<&Path>,
-) -> (Vec<HomeRecords>, Fact<Vec<HostRecord>>) {
+/// The homes under a root, or the one profile that was asked for.
+fn list(root: &Path, profile: Option<&str>) -> Vec<Home> {
     let home = Home::at(root);
-    let list = match profile {
+    match profile {
         Some(name) if name != "all" => vec![home],
         _ => home::list(&home).unwrap_or_else(|_| vec![home]),
-    };
-    let locks = LockTable::read();
-    (
-        homes(&list, machine, &locks),
-        host_records(registry, machine),
-    )
+    }
 }
 
 /// Puts it all together. What the dispatcher reads of files has a deadline too.

@@ -1,6 +1,7 @@
 //! Both stages, on the host that the tests run on.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
@@ -23,7 +24,7 @@ fn caller(home: &Path) -> Caller {
 
 fn look(choice: &Choice, home: &Path) -> crate::host::Facts {
     let observed = observe(choice, &caller(home)).unwrap();
-    complete(observed, Duration::from_secs(10)).unwrap()
+    complete(observed, &Arc::default(), Duration::from_secs(10)).unwrap()
 }
 
 #[test]
@@ -102,5 +103,5 @@ fn nothing_named_that_is_not_there_is_passed_over() {
         ..Choice::default()
     };
     let observed = observe(&choice, &caller(dir.path())).unwrap();
-    assert!(complete(observed, Duration::from_secs(10)).is_err());
+    assert!(complete(observed, &Arc::default(), Duration::from_secs(10)).is_err());
 }

@@ -16,6 +16,7 @@ use crate::home::Home;
 use crate::host::Facts;
 use crate::host::facts::example::{NOW, UID};
 use crate::host::facts::{Fact, Viewpoint};
+use crate::host::locks::LockTable;
 
 /// A pid that no process can have.
 pub(super) const GONE: u32 = 4_194_305;
@@ -275,6 +276,7 @@ impl Fixture {
             .collect();
         let scope = Scope {
             facts: &self.facts,
+            locks: &LockTable::new(),
             now: self.now,
         };
         let mut evidence = Evidence::new(self.now, self.facts.clone());
