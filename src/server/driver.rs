@@ -175,7 +175,11 @@ impl Driver {
             Input::Ask(page, answer) => {
                 let now = self.parts.time.now();
                 let stuck = self.parts.turns.stuck(now.monotonic);
-                let _gone = answer.send(self.parts.hub.page(page, &stuck, now));
+                let mut shown = self.parts.hub.page(page, &stuck, now);
+                if page == Page::Metrics {
+                    shown.body.push_str(&self.parts.turns.metrics());
+                }
+                let _gone = answer.send(shown);
             }
             Input::Sync(seen) => {
                 let _gone = seen.send(());

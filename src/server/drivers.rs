@@ -1,6 +1,7 @@
 //! The table of drivers: what turns beside the hub, each on a task of its own, and whether it still
 //! turns. The service manager's watchdog is fed only while all of them do.
 
+use std::fmt::Write as _;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,9 +39,48 @@ struct Turn {
     name: &'static str,
     patience: Duration,
     due: Duration,
+    count: u64,
+    spent: Duration,
+    longest: Duration,
 }
 
 impl Turns {
+    /// Notes how long a turn of this driver took.
+    fn took(&self, name: &'static str, time: Duration) {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turn) = turns.iter_mut().find(|turn| turn.name == name) {
+            turn.count += 1;
+            turn.spent += time;
+            turn.longest = turn.longest.max(time);
+        }
+    }
+
+    /// How often each driver turned and how long that took, in the text format of Prometheus.
+    #[must_use]
+    pub(crate) fn metrics(&self) -> String {
+        let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let counted = || turns.iter().filter(|turn| turn.count > 0);
+        let mut text = String::new();
+        let mut family = |name: &str, kind: &str, value: &dyn Fn(&Turn) -> String| {
+            let _infallible = writeln!(text, "# TYPE {name} {kind}");
+            for turn in counted() {
+                let (driver, value) = (turn.name, value(turn));
+                let _infallible = writeln!(text, "{name}{{driver=\"{driver}\"}} {value}");
+            }
+        };
+        let seconds = |time: Duration| time.as_secs_f64().to_string();
+        family("hermes_driver_turns_total", "counter", &|turn| {
+            turn.count.to_string()
+        });
+        family("hermes_driver_turn_seconds_total", "counter", &|turn| {
+            seconds(turn.spent)
+        });
+        family("hermes_driver_longest_turn_seconds", "gauge", &|turn| {
+            seconds(turn.longest)
+        });
+        text
+    }
+
     /// Notes that a driver turned, and within which time it has to turn again.
     pub(crate) fn turned(&self, name: &'static str, now: Duration, within: Duration) {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,6 +91,9 @@ impl Turns {
                 name,
                 patience: Duration::ZERO,
                 due,
+                count: 0,
+                spent: Duration::ZERO,
+                longest: Duration::ZERO,
             }),
         }
     }
@@ -61,6 +104,9 @@ impl Turns {
             name,
             patience,
             due: now + patience,
+            count: 0,
+            spent: Duration::ZERO,
+            longest: Duration::ZERO,
         });
     }
 
@@ -90,8 +136,11 @@ pub(crate) async fn run(
     let name = driver.name();
     turns.enter(name, driver.patience(), time.now().monotonic);
     while !*stop.borrow() {
-        let next = driver.turn(time.now()).await;
-        turns.turned(name, time.now().monotonic, next);
+        let began = time.now();
+        let next = driver.turn(began).await;
+        let ended = time.now().monotonic;
+        turns.took(name, ended.saturating_sub(began.monotonic));
+        turns.turned(name, ended, next);
         tokio::select! {
             () = time.sleep(next) => {}
             _ = stop.changed() => {}
@@ -118,5 +167,23 @@ mod tests {
         assert!(turns.stuck(s(181)).is_empty());
         assert_eq!(turns.stuck(s(182)), ["cron"]);
         assert_eq!(turns.names(), ["cron"]);
+    }
+
+    #[test]
+    fn the_turns_of_a_driver_are_counted_and_timed() {
+        let turns = Turns::default();
+        turns.enter("cron", s(10), s(100));
+        turns.turned("store", s(100), s(10));
+        turns.took("cron", s(3));
+        turns.took("cron", Duration::from_millis(500));
+        let text = turns.metrics();
+        for line in [
+            "hermes_driver_turns_total{driver=\"cron\"} 2",
+            "hermes_driver_turn_seconds_total{driver=\"cron\"} 3.5",
+            "hermes_driver_longest_turn_seconds{driver=\"cron\"} 3",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        assert!(!text.contains("store"), "it has no turns: {text}");
     }
 }
