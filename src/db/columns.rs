@@ -77,7 +77,9 @@ pub fn rows<T>(
     read: impl Fn(Fields<'_>) -> T,
 ) -> rusqlite::Result<Vec<T>> {
     let mut query = connection.prepare_cached(sql)?;
-    let rows = query.query_map(parameters, |row| Ok(read(Fields::of(row))))?;
+    let names: Vec<String> = query.column_names().map(str::to_owned).collect();
+    let names = names.as_slice();
+    let rows = query.query_map(parameters, |row| Ok(read(Fields { row, names })))?;
     rows.collect()
 }
 
@@ -87,17 +89,26 @@ fn quoted(name: &str) -> String {
 
 /// A row read by the names of its columns, whatever was stored in them.
 #[derive(Debug, Clone, Copy)]
-pub struct Fields<'a>(&'a Row<'a>);
+pub struct Fields<'a> {
+    row: &'a Row<'a>,
+    /// The names of the columns where they were asked for once for many rows; SQLite converts each
+    /// name each time.
+    names: &'a [String],
+}
 
 impl<'a> Fields<'a> {
     /// Wraps a row of a `SELECT` made by [`Columns::select`].
     #[must_use]
     pub fn of(row: &'a Row<'a>) -> Self {
-        Self(row)
+        Self { row, names: &[] }
     }
 
     fn value(self, name: &str) -> ValueRef<'a> {
-        self.0.get_ref(name).unwrap_or(ValueRef::Null)
+        let value = match self.names.iter().position(|known| known == name) {
+            Some(index) => self.row.get_ref(index),
+            None => self.row.get_ref(name),
+        };
+        value.unwrap_or(ValueRef::Null)
     }
 
     /// Text; a blob is read as UTF-8 with replacement characters, a number in its digits.

@@ -1,6 +1,7 @@
 //! What the databases of a home hold, as far as a check asks for it: bounded rows, no conversations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 use super::read::Read;
 use crate::host::liveness::{Identity, Liveness, Observation, judge};
@@ -43,6 +44,25 @@ pub struct Ledger {
     pub reach: Option<Reach>,
     /// The rows were more than are read: nothing older may be concluded from.
     pub cut: bool,
+    /// Where the executions of each job are.
+    pub by_job: Index,
+}
+
+/// Where the entries of a list are by a key; made at the first question.
+#[derive(Clone, Debug, Default)]
+pub struct Index(OnceLock<HashMap<String, Vec<usize>>>);
+
+impl Index {
+    fn places<'a>(&self, keys: impl Iterator<Item = &'a str>, key: &str) -> &[usize] {
+        let index = self.0.get_or_init(|| {
+            let mut index = HashMap::<String, Vec<usize>>::new();
+            for (place, key) in keys.enumerate() {
+                index.entry(key.to_owned()).or_default().push(place);
+            }
+            index
+        });
+        index.get(key).map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Ledger {
@@ -52,8 +72,10 @@ impl Ledger {
     }
 
     /// The executions of a job, the newest first.
-    pub fn of<'a>(&'a self, job: &'a str) -> impl Iterator<Item = &'a Execution> {
-        self.rows().filter(move |row| row.job_id == job)
+    pub fn of<'a>(&'a self, job: &str) -> impl Iterator<Item = &'a Execution> {
+        let jobs = self.rows().map(|row| row.job_id.as_str());
+        let places = self.by_job.places(jobs, job).iter();
+        places.filter_map(|place| self.executions.as_ref()?.get(*place))
     }
 }
 
@@ -76,14 +98,20 @@ pub struct State {
     pub routing: Vec<Routing>,
     /// Leases of turns.
     pub leases: Vec<Lease>,
+    /// Where each session is, the open before the ended.
+    pub by_id: Index,
 }
 
 impl State {
     /// The session, open or ended.
     #[must_use]
     pub fn session(&self, id: &str) -> Option<&StoredSession> {
-        let all = self.open.iter().chain(&self.ended);
-        all.into_iter().find(|session| session.id == id)
+        let all = || self.open.iter().chain(&self.ended);
+        let ids = all().map(|session| session.id.as_str());
+        let place = *self.by_id.places(ids, id).first()?;
+        self.open
+            .get(place)
+            .or_else(|| self.ended.get(place.checked_sub(self.open.len())?))
     }
 }
 

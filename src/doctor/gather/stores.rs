@@ -1,11 +1,12 @@
 //! Snapshots of the databases of a home, and what is read from them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::files;
 use crate::db::{self, Damage, Snapshot};
 use crate::doctor::evidence::read::{Read, Trouble, TroubleKind};
-use crate::doctor::evidence::stores::{Databases, Ledger, State};
+use crate::doctor::evidence::stores::{Databases, Index, Ledger, State};
 use crate::home::Home;
 use crate::ledger::rows as ledger_rows;
 use crate::sessions::rows as session_rows;
@@ -83,6 +84,7 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
                 .map(|facts| (facts.execution_id.clone(), facts))
                 .collect(),
             reach: ledger_rows::reach(connection)?,
+            by_job: Index::default(),
         })
     })
 }
@@ -93,10 +95,10 @@ fn state(snapshot: &Snapshot) -> Result<State, Damage> {
         let heartbeats = timer_rows::heartbeats(connection, TIMERS)?.unwrap_or_default();
         let open = session_rows::open_sessions(connection, SOME)?.unwrap_or_default();
         let mut ended = Vec::new();
+        let mut known: HashSet<&str> = open.iter().map(|session| session.id.as_str()).collect();
         let timed = loops.iter().map(|timer| timer.session_id.as_str());
         for id in timed.chain(heartbeats.iter().map(|timer| timer.session_id.as_str())) {
-            let known = |session: &session_rows::StoredSession| session.id == id;
-            if !open.iter().any(known) && !ended.iter().any(known) {
+            if known.insert(id) {
                 ended.extend(session_rows::session_by_id(connection, id)?);
             }
         }
@@ -109,6 +111,7 @@ fn state(snapshot: &Snapshot) -> Result<State, Damage> {
             backends: session_rows::backend_heartbeats(connection, SOME)?.unwrap_or_default(),
             routing: session_rows::routing(connection, SOME)?.unwrap_or_default(),
             leases: session_rows::turn_leases(connection, SOME)?.unwrap_or_default(),
+            by_id: Index::default(),
         })
     })
 }
