@@ -5,6 +5,7 @@
 //! as a test).
 //!
 //! Windows:
+pub mod bounded;
 pub mod bus;
 pub mod child;
 pub mod clock;

@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// May be used anywhere.
-const EVERYWHERE: [&str; 4] = ["clock", "error", "fault", "output"];
+const EVERYWHERE: [&str; 5] = ["bounded", "clock", "error", "fault", "output"];
 
 /// Windows, and the windows that each may look at.
 const WINDOWS: &[(&str, &[&str])] = &[
+    ("bounded", &[]),
     ("bus", &[]),
     ("child", &[]),
     ("clock", &[]),
@@ -69,8 +70,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Words in the path of a file of a room that touches the world: things that could be unplugged, and
-/// drivers. Every other file of a room is pure.
+/// Words in the path of a file of a room that touches the world. Every other file of a room is pure.
 const UNPLUGGED: [&str; 21] = [
     "worker",
     "rows",

@@ -102,7 +102,7 @@ pub struct Verdict {
 /// How many: checks that passed, could not be completed, did not apply; findings by severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Checks that found nothing above `info` and left no gap that counts.
+    /// Checks that found nothing above `info` and left no gap.
     pub pass: usize,
     /// Findings that are worth knowing.
     pub info: usize,
@@ -110,7 +110,7 @@ pub struct Counts {
     pub warning: usize,
     /// Findings of something that does not work.
     pub error: usize,
-    /// Checks that could not be completed, where that counts.
+    /// Checks that could not be completed, whether or not that counts.
     pub unknown: usize,
     /// Checks that do not apply here.
     pub not_applicable: usize,
@@ -122,7 +122,7 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
-    /// Nothing above `info` was found, and nothing that counts stayed unknown.
+    /// Nothing above `info` was found, and nothing stayed unknown.
     Pass,
     /// It found a warning or an error.
     Fail,

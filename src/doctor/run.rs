@@ -5,6 +5,7 @@
 
 mod budget;
 mod judge;
+mod limits;
 mod pick;
 mod world;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::check::{self, Check, Group};
-use super::confine::Sandbox;
+use super::confine::{Sandbox, confine};
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::report::{self, Ran, Report, assemble};
@@ -96,14 +97,17 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
     let budget = Budget::of(request.deadline);
     let checks = pick(check::all(), &request.pick)?;
     let locks = Arc::new(LockTable::new());
-    let (facts, sandbox) = world::host(runtime, request, &locks, &budget)?;
+    let (facts, sandbox) = match limits::too_low() {
+        Some(why) => (Err(why), confine()),
+        None => world::host(runtime, request, &locks, &budget)?,
+    };
     let evidence = facts.map(|facts| Evidence::new(started.wall, facts));
     let (evidence, ran) = match evidence {
-        Some(evidence) => {
+        Ok(evidence) => {
             let (evidence, ran) = look_and_judge(runtime, (evidence, &locks), checks, &budget);
             (Some(evidence), ran)
         }
-        None => (None, late(checks, "the processes of this host")),
+        Err(why) => (None, late(checks, &why)),
     };
     let evidence = evidence.as_deref();
     Ok(assemble(report::Input {
@@ -137,14 +141,14 @@ fn look_and_judge(
         .into_iter()
         .partition::<Vec<_>, _>(|check| !hung.is_empty() && reads_homes(check.group));
     let mut ran = judge(&able, &evidence, &runtime.clock, budget);
-    ran.extend(late(blind, &hung.join(", ")));
+    let why = format!("reading {} did not end in time", hung.join(", "));
+    ran.extend(late(blind, &why));
     (evidence, ran)
 }
 
-/// Checks that could not begin, because reading this did not end.
-fn late(checks: Vec<&'static Check>, what: &str) -> Vec<Ran> {
-    let why = format!("reading {what} did not end in time");
-    let late = |check| judge::late(check, &why);
+/// Checks that could not begin, and why.
+fn late(checks: Vec<&'static Check>, why: &str) -> Vec<Ran> {
+    let late = |check| judge::late(check, why);
     checks.into_iter().map(late).collect()
 }
 

@@ -8,7 +8,6 @@
 //! ```
 
 mod accounts;
-mod bounded;
 mod buses;
 mod complete;
 mod dispatcher;

@@ -150,3 +150,110 @@ fn off_a_terminal_there_is_no_colour_unless_asked_for() {
     assert!(text(&["--color", "always"], false).contains('\u{1b}'));
     assert!(!text(&["--color", "never"], true).contains('\u{1b}'));
 }
+
+/// The doctor of this home, in a shell that limits itself first.
+fn limited(sandbox: &Sandbox, limit: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let script = format!("ulimit {limit}; exec \"$0\" doctor \"$@\"");
+    let output = Process::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_hermes")])
+        .args(arguments)
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .env("HERMES_HOME", sandbox.home())
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .expect("it runs");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn too_few_descriptors_or_too_little_memory_are_named_and_judge_nothing() {
+    let sandbox = Sandbox::with_sample_home();
+    for (limit, named) in [
+        ("-n 7", "7 files open at once"),
+        ("-n 12", "ulimit -n"),
+        ("-n 20", "descriptors"),
+        ("-v 90000", "ulimit -v"),
+    ] {
+        let (code, text, errors) = limited(&sandbox, limit, &[]);
+        assert_eq!((code, errors.as_str()), (Some(3), ""), "{limit}: {text}");
+        let first = text.lines().next().expect("a first line");
+        let begins = first.starts_with("incomplete: nothing was checked: ");
+        assert!(begins && first.contains(named), "{first}");
+        let (code, json, _) = limited(&sandbox, limit, &["--json"]);
+        assert_eq!(code, Some(3));
+        let document: Value = serde_json::from_str(&json).expect("one document");
+        assert_eq!(validate(&schema(), &document), [""; 0]);
+        let checks = document["checks"].as_array().expect("checks");
+        let unknown = |check: &Value| check["status"] == "unknown" && check["reason"].is_string();
+        assert!(!checks.is_empty() && checks.iter().all(unknown));
+    }
+    let whole = sandbox.hermes().arg("doctor").output().expect("it runs");
+    // Enough for the program, too little for the stacks of its threads: then one after the other.
+    for limit in ["-n 60", "-S -n 12", "-v 140000"] {
+        let (code, text, errors) = limited(&sandbox, limit, &[]);
+        assert_eq!(
+            (code, errors.as_str()),
+            (whole.status.code(), ""),
+            "{limit}: {text}"
+        );
+    }
+}
+
+#[test]
+fn what_a_deadline_cut_off_is_counted_once_and_listed_when_asked_for() {
+    let sandbox = Sandbox::with_sample_home();
+    let told = |arguments: &[&str]| {
+        let mut command = sandbox.hermes();
+        let output = command
+            .args(["doctor", "--deadline", "1us"])
+            .args(arguments)
+            .output();
+        let output = output.expect("it runs");
+        assert_eq!(output.status.code(), Some(3));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let text = told(&[]);
+    let reason = "the deadline of 1µs had passed";
+    assert!(
+        text.starts_with(&format!("incomplete: nothing was checked: {reason}\n")),
+        "{text}"
+    );
+    let folded = text
+        .lines()
+        .filter(|line| line.contains("checks were not done: "));
+    assert_eq!(folded.count(), 1, "{text}");
+    assert!(
+        text.lines().count() < 10 && !text.contains("something to run"),
+        "{text}"
+    );
+    assert!(told(&["--verbose"]).contains("    there is something to run\n"));
+    let document: Value = serde_json::from_str(&told(&["--json"])).expect("one document");
+    for check in document["checks"].as_array().expect("checks") {
+        assert_eq!(check["status"], "unknown");
+        assert_eq!(check["unchecked"][0]["why"], reason);
+    }
+    assert_eq!(document["verdict"]["complete"], false);
+    assert_eq!(document["verdict"]["counts"]["pass"], 0);
+}
+
+#[test]
+fn the_first_line_names_the_verdict_the_mode_and_what_to_begin_with() {
+    let sandbox = Sandbox::with_sample_home();
+    let output = sandbox.hermes().arg("doctor").output().expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let first = text.lines().next().expect("a first line");
+    assert!(
+        first.starts_with("error: jobs would run in-process; nothing ticks this home"),
+        "{first}"
+    );
+    assert!(
+        first.contains("(HM402); ") && first.ends_with("warnings"),
+        "{first}"
+    );
+}

@@ -1,6 +1,6 @@
 //! The host itself: init, container, system bus, logind, cgroups, clock. Pure.
 
-use super::impact::{has_systemd, needs_user_manager, said, severity};
+use super::impact::{has_systemd, said, severity};
 use super::{Check, Group, Outcome};
 use crate::bus::{Door, DoorReport, Failure, FailureKind, Stage};
 use crate::dispatch::Mode;
@@ -150,27 +150,39 @@ fn refusal(evidence: &Evidence) -> Option<(&DoorReport, Stage, &Failure)> {
     Some((door, stage, failure))
 }
 
+fn unanswered() -> Gap {
+    Gap {
+        kind: GapKind::Deadline,
+        why: "the question was not answered in time".to_owned(),
+        would_tell: Vec::new(),
+    }
+}
+
 fn system_bus(evidence: &Evidence) -> Outcome {
     if !has_systemd(evidence) {
         return Outcome::not_applicable("there is no systemd here");
     }
+    let mut outcome = Outcome::default();
+    let what = "whether the system bus answers";
+    if evidence.facts.system_bus.doors.is_empty() {
+        outcome.could_not_and_it_matters(what, &unanswered());
+        return outcome;
+    }
     let Some((door, stage, failure)) = refusal(evidence) else {
         return Outcome::passed("the system bus and PID 1 answer");
     };
-    let mut outcome = Outcome::default();
     if failure.kind == FailureKind::PermissionDenied || failure.kind == FailureKind::Unknown {
         let gap = Gap {
             kind: GapKind::Permission,
             why: format!("{}: {}", door.path, said(failure)),
             would_tell: Vec::new(),
         };
-        outcome.could_not("whether the system bus answers", &gap);
+        outcome.could_not(what, &gap);
         return outcome;
     }
     let seen = Observation::new("connect", &door.path, said(failure))
         .at_stage(super::session_bus::stage_word(stage))
         .with_errno(failure.errno);
-    let matters = severity(evidence).min(Severity::Warning);
     if stage == Stage::ManagerAnswers {
         outcome.find(
             Finding::new(
@@ -178,7 +190,6 @@ fn system_bus(evidence: &Evidence) -> Outcome {
                 Subject::new("process", "1"),
                 "PID 1 does not answer",
             )
-            .severity(matters)
             .seen(seen)
             .remedy(
                 Remedy::root(
@@ -196,7 +207,6 @@ fn system_bus(evidence: &Evidence) -> Outcome {
             Subject::new("socket", &door.path),
             "the system bus does not answer",
         )
-        .severity(matters)
         .seen(seen)
         .remedy(
             Remedy::root(
@@ -223,12 +233,12 @@ fn logind(evidence: &Evidence) -> Outcome {
     } else {
         "logind does not answer: linger can neither be read nor set"
     };
-    let level = match evidence.decision_jobs.mode {
-        Mode::InProcess => Severity::Info,
-        _ if !needs_user_manager(evidence) => Severity::Info,
-        // As it is now, jobs run well; what is lost is the knowledge and the remedy.
-        Mode::Scoped => Severity::Info,
-        Mode::Degraded | Mode::Refused => Severity::Warning,
+    // Masking it is somebody's choice, and jobs run well all the same. That it hangs is nobody's.
+    let runs_well = matches!(evidence.decision_jobs.mode, Mode::InProcess | Mode::Scoped);
+    let level = if masked && runs_well {
+        Severity::Info
+    } else {
+        Severity::Warning
     };
     let mut outcome = Outcome::default();
     let unit = "systemd-logind.service";

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use crate::bounded;
 use crate::doctor::evidence::home::{FoundNeeds, PlaceSeen, ScriptSeen};
 use crate::doctor::evidence::jobs::JobStore;
 use crate::home::Home;
@@ -109,7 +110,7 @@ impl Patience {
         for _ in 0..=HANGING {
             let (send, receive) = mpsc::channel();
             let (from, work) = (seen.len(), Arc::clone(&shared));
-            let spawned = std::thread::Builder::new().spawn(move || {
+            let _going_on = bounded::start("needs", move || {
                 for name in work.0.iter().skip(from) {
                     // Nobody listens any more after the deadline.
                     if send.send((work.1)(name)).is_err() {
@@ -117,9 +118,6 @@ impl Patience {
                     }
                 }
             });
-            if spawned.is_err() {
-                break;
-            }
             while seen.len() < count
                 && let Ok(answer) = receive.recv_timeout(self.0)
             {

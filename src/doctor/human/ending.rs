@@ -1,6 +1,6 @@
 //! The last lines: what could not be checked, the checks if asked for, the tally, the next step.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Page;
 use crate::doctor::finding::Severity;
@@ -38,25 +38,23 @@ fn broken(page: &mut Page, report: &Report) {
     }
 }
 
+/// So many things that could not be found out for one reason are named; more are counted, unless all
+/// were asked for.
+const NAMED: usize = 3;
+
 /// What could not be found out, and once each the commands that would tell.
 fn unchecked(page: &mut Page, report: &Report) {
+    let reasons = by_reason(report);
+    if reasons.is_empty() {
+        return;
+    }
+    page.gap();
+    page.paragraph("could not be checked:", "");
+    for reason in &reasons {
+        one_reason(page, reason);
+    }
     let mut commands: Vec<&[String]> = Vec::new();
-    let mut said: HashSet<(&str, &str)> = HashSet::new();
     for (_, unknown) in report.unknowns() {
-        if said.is_empty() {
-            page.gap();
-            page.paragraph("could not be checked:", "");
-        }
-        if !said.insert((&unknown.what, &unknown.why)) {
-            continue;
-        }
-        let mark = if unknown.matters {
-            " (it could change the verdict)"
-        } else {
-            ""
-        };
-        let text = page.safe(&format!("{}: {}{mark}", unknown.what, unknown.why));
-        page.hanging(&text, "  ", "    ");
         if !unknown.would_tell.is_empty() && !commands.contains(&unknown.would_tell.as_slice()) {
             commands.push(&unknown.would_tell);
         }
@@ -67,6 +65,75 @@ fn unchecked(page: &mut Page, report: &Report) {
     page.paragraph("this would tell:", "  ");
     for command in commands {
         page.command(command, "      ");
+    }
+}
+
+/// Things that could not be found out, all for this reason.
+struct Reason<'a> {
+    why: &'a str,
+    matters: bool,
+    whats: Vec<&'a str>,
+    /// These are whole checks.
+    checks: bool,
+}
+
+fn by_reason(report: &Report) -> Vec<Reason<'_>> {
+    let mut reasons: Vec<Reason<'_>> = Vec::new();
+    let mut places: HashMap<(&str, bool), usize> = HashMap::new();
+    let mut said: HashSet<(&str, &str)> = HashSet::new();
+    for (check, unknown) in report.unknowns() {
+        if !said.insert((&unknown.what, &unknown.why)) {
+            continue;
+        }
+        let place = places.entry((&unknown.why, unknown.matters));
+        let place = *place.or_insert_with(|| {
+            reasons.push(Reason {
+                why: &unknown.why,
+                matters: unknown.matters,
+                whats: Vec::new(),
+                checks: true,
+            });
+            reasons.len() - 1
+        });
+        if let Some(reason) = reasons.get_mut(place) {
+            reason.whats.push(&unknown.what);
+            reason.checks &= unknown.what == check.title;
+        }
+    }
+    reasons
+}
+
+fn one_reason(page: &mut Page, reason: &Reason<'_>) {
+    let mark = |one: &'static str, many: &'static str| match (reason.matters, reason.whats.len()) {
+        (false, _) => "",
+        (true, 0..=NAMED) => one,
+        (true, _) => many,
+    };
+    let mark = mark(
+        " (it could change the verdict)",
+        " (they could change the verdict)",
+    );
+    let why = reason.why;
+    if reason.whats.len() <= NAMED {
+        for what in &reason.whats {
+            let text = page.safe(&format!("{what}: {why}{mark}"));
+            page.hanging(&text, "  ", "    ");
+        }
+        return;
+    }
+    let number = reason.whats.len();
+    let text = if reason.checks {
+        format!("{number} checks were not done: {why}{mark}")
+    } else {
+        format!("{number} things: {why}{mark}")
+    };
+    let text = page.safe(&text);
+    page.hanging(&text, "  ", "    ");
+    if page.look.verbose {
+        for what in &reason.whats {
+            let what = page.safe(what);
+            page.hanging(&what, "    ", "      ");
+        }
     }
 }
 

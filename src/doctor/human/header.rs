@@ -1,7 +1,8 @@
 //! The first lines: what it comes to, and in which mode jobs are dispatched.
 
 use super::Page;
-use crate::doctor::report::{Dispatch, Report};
+use crate::doctor::finding::Severity;
+use crate::doctor::report::{Dispatch, Report, Unknown};
 use crate::doctor::verdict::Status;
 use crate::output::human::count;
 
@@ -27,8 +28,52 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     }
 }
 
-/// One sentence: what becomes of jobs, and how much was found.
+/// One sentence: what becomes of jobs, what is the matter first of all, and how much was found.
 fn headline(report: &Report) -> String {
+    let mode = report.dispatch.as_ref().map(sentence);
+    let parts = [mode, Some(matter(report)), tally(report)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// What it comes to: the gap, or the finding to begin with, or that there is none.
+fn matter(report: &Report) -> String {
+    if report.verdict.status == Status::Incomplete
+        && let Some(gap) = gap(report)
+    {
+        return gap;
+    }
+    let worst = report.first_to_mend();
+    let worst =
+        worst.filter(|found| found.severity >= report.verdict.fail_on.min(Severity::Warning));
+    match worst {
+        Some(found) => format!("{} ({})", found.summary, found.code),
+        None if report.verdict.counts.unknown > 0 => "nothing is known to be wrong".to_owned(),
+        None => "nothing is wrong".to_owned(),
+    }
+}
+
+/// What was not found out and could change the verdict.
+fn gap(report: &Report) -> Option<String> {
+    let all = report.checks.len();
+    let matter = |(_, unknown): &(_, &Unknown)| unknown.matters;
+    let (_, first) = report.unknowns().find(matter)?;
+    let undone = report.checks.iter().filter(|check| {
+        let mut gaps = check.unchecked.iter();
+        gaps.any(|gap| gap.matters && gap.what == check.title)
+    });
+    let undone = undone.count();
+    Some(match undone {
+        0 => format!(
+            "not everything could be checked: {}: {}",
+            first.what, first.why
+        ),
+        _ if undone == all => format!("nothing was checked: {}", first.why),
+        _ => format!("{undone} of {all} checks were not done: {}", first.why),
+    })
+}
+
+/// How much was found.
+fn tally(report: &Report) -> Option<String> {
     let counts = report.verdict.counts;
     let mut found = Vec::new();
     if counts.error > 0 {
@@ -44,17 +89,7 @@ fn headline(report: &Report) -> String {
             "checks broke down",
         ));
     }
-    if found.is_empty() {
-        found.push("nothing is wrong".to_owned());
-    }
-    if report.verdict.status == Status::Incomplete {
-        found.push("not everything could be checked".to_owned());
-    }
-    let mode = report.dispatch.as_ref().map(sentence);
-    match mode {
-        Some(mode) => format!("{mode}; {}", found.join(", ")),
-        None => found.join(", "),
-    }
+    (!found.is_empty()).then(|| found.join(", "))
 }
 
 /// What becomes of jobs, for whoever dispatches.
@@ -66,15 +101,21 @@ fn sentence(dispatch: &Dispatch) -> String {
         (false, _) => "jobs run",
         (true, _) => "jobs would run",
     };
-    let then = match (dispatch.cron.mode, dispatch.cron.survives_restart) {
-        ("in_process", _) => " in-process, and end with what started them",
-        ("scoped", _) => " scoped, and a restart of the service leaves them alone",
-        ("degraded", Some(true)) => " degraded, yet a restart of the service leaves them alone",
-        ("degraded", Some(false)) => " degraded, and a restart of the service ends them",
-        ("degraded", None) => " degraded, and whether a restart ends them cannot be told",
-        _ => "",
-    };
-    format!("{verb}{then}")
+    match dispatch.cron.mode {
+        "refused" => verb.to_owned(),
+        mode => format!("{verb} {}", mode.replace('_', "-")),
+    }
+}
+
+/// What becomes of a running job when what dispatches is started anew.
+fn at_a_restart(dispatch: &Dispatch) -> &'static str {
+    match (dispatch.cron.mode, dispatch.cron.survives_restart) {
+        ("refused", _) => "no job runs",
+        ("in_process", _) => "running jobs end with what started them",
+        (_, Some(true)) => "running jobs go on",
+        (_, Some(false)) => "running jobs end",
+        (_, None) => "whether running jobs end cannot be told",
+    }
 }
 
 fn block(page: &mut Page, dispatch: &Dispatch) {
@@ -89,6 +130,7 @@ fn block(page: &mut Page, dispatch: &Dispatch) {
     let long = with_reasons(dispatch.long_lived.mode, &own);
     row(page, "jobs", &jobs);
     row(page, "long-lived work", &long);
+    row(page, "after a restart", at_a_restart(dispatch));
     row(
         page,
         "after logout",

@@ -58,7 +58,7 @@ pub fn assemble(input: Input) -> Report {
     let checks: Vec<_> = input
         .ran
         .iter()
-        .map(|ran| check_report(ran, &findings, input.thresholds.strict))
+        .map(|ran| check_report(ran, &findings))
         .collect();
     let verdict = verdict(&checks, &findings, input.thresholds);
     let dispatch = input.dispatch.map(|dispatch| dispatch.with_ids(&findings));
@@ -154,7 +154,7 @@ fn with_sudo(mut remedy: Remedy, root: bool) -> Remedy {
     remedy
 }
 
-fn check_report(ran: &Ran, findings: &[Reported], strict: bool) -> CheckReport {
+fn check_report(ran: &Ran, findings: &[Reported]) -> CheckReport {
     let mut report = CheckReport {
         id: ran.check.id,
         group: ran.check.group.name(),
@@ -182,18 +182,20 @@ fn check_report(ran: &Ran, findings: &[Reported], strict: bool) -> CheckReport {
             report.reason = Some(unknown.why.clone());
             report.unchecked.push(unknown);
         }
-        Ended::Said(outcome) => said(&mut report, outcome, findings, strict),
+        Ended::Said(outcome) => said(&mut report, outcome, findings),
     }
     report
 }
 
-fn said(report: &mut CheckReport, outcome: &Outcome, findings: &[Reported], strict: bool) {
+fn said(report: &mut CheckReport, outcome: &Outcome, findings: &[Reported]) {
     report.note.clone_from(&outcome.note);
     report.unchecked = outcome.unchecked.iter().map(unknown).collect();
     let own = || findings.iter().filter(|found| found.check == report.id);
     let worst = own().map(|found| found.severity).max();
     let ids = own().map(|found| found.id.clone()).collect();
-    let counted = report.unchecked.iter().find(|gap| gap.matters || strict);
+    // The gap that counts most is the reason; any gap at all is no pass.
+    let counted = report.unchecked.iter().find(|gap| gap.matters);
+    let counted = counted.or(report.unchecked.first());
     (report.status, report.reason) = if worst >= Some(Severity::Warning) {
         (CheckStatus::Fail, None)
     } else if let Some(gap) = counted {
@@ -230,12 +232,12 @@ fn verdict(checks: &[CheckReport], findings: &[Reported], thresholds: Thresholds
         status,
         exit_code: status.exit_code(),
         complete: !(seen.broken || seen.incomplete || (thresholds.strict && seen.other_gaps)),
-        counts: count(checks, findings, thresholds.strict),
+        counts: count(checks, findings),
         fail_on: thresholds.fail_on,
     }
 }
 
-fn count(checks: &[CheckReport], findings: &[Reported], strict: bool) -> Counts {
+fn count(checks: &[CheckReport], findings: &[Reported]) -> Counts {
     let mut counts = Counts::default();
     for found in findings {
         match found.severity {
@@ -251,7 +253,7 @@ fn count(checks: &[CheckReport], findings: &[Reported], strict: bool) -> Counts 
             CheckStatus::Internal => counts.internal += 1,
             CheckStatus::Fail | CheckStatus::Unknown => {}
         }
-        if check.unchecked.iter().any(|gap| gap.matters || strict) {
+        if !check.unchecked.is_empty() {
             counts.unknown += 1;
         }
     }

@@ -1,19 +1,17 @@
 //! The total deadline: how much of it is left, and work that may not outlive it.
 
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
-use crate::clock::{Clock, SystemClock};
+use jiff::SignedDuration;
 
-/// Stack of a thread, in bytes: a document may be nested as deep as its reader allows. Only what is
-/// used of it is ever there.
-pub(super) const STACK: usize = 16 << 20;
+use crate::bounded::Started;
+use crate::clock::{Clock, SystemClock};
 
 /// Time that may still be spent. It is measured on the real clock, also where the report's own clock
 /// is told to stand still.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
+    total: Duration,
     ends: Duration,
 }
 
@@ -22,17 +20,17 @@ impl Budget {
     #[must_use]
     pub fn of(total: Duration) -> Self {
         Self {
+            total,
             ends: SystemClock.now().monotonic.saturating_add(total),
         }
     }
 
-    /// Waits for a message until the budget is spent; nothing from then on, even if it is there.
-    pub(super) fn receive<T>(&self, from: &mpsc::Receiver<T>) -> Option<T> {
-        let left = self.left();
-        if left.is_zero() {
-            return None;
-        }
-        from.recv_timeout(left).ok()
+    /// Why nothing more is begun, if nothing is left of it.
+    #[must_use]
+    pub fn spent(&self) -> Option<String> {
+        let total = SignedDuration::try_from(self.total).unwrap_or(SignedDuration::MAX);
+        let is_spent = self.left().is_zero();
+        is_spent.then(|| format!("the deadline of {total:#} had passed"))
     }
 
     /// What is left of it.
@@ -45,42 +43,18 @@ impl Budget {
     #[must_use]
     pub fn at_most(&self, most: Duration) -> Self {
         Self {
+            total: self.total,
             ends: self
                 .ends
                 .min(SystemClock.now().monotonic.saturating_add(most)),
         }
     }
 
-    /// Starts this on a thread of its own.
+    /// What started work came to; nothing if it is not done within the budget, or broke down. Its
+    /// thread is left behind then, and ends with the process.
     #[must_use]
-    pub fn start<T: Send + 'static>(
-        name: &str,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Started<T> {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let thread = thread::Builder::new()
-            .name(name.to_owned())
-            .stack_size(STACK)
-            .spawn(move || {
-                drop(sender.send(work()));
-            });
-        drop(thread);
-        Started { receiver }
-    }
-}
-
-/// Work on a thread of its own.
-#[derive(Debug)]
-pub struct Started<T> {
-    receiver: mpsc::Receiver<T>,
-}
-
-impl<T> Started<T> {
-    /// What it came to; nothing if it is not done within the budget, or broke down. Its thread is
-    /// left behind then, and ends with the process.
-    #[must_use]
-    pub fn wait(self, budget: &Budget) -> Option<T> {
-        budget.receive(&self.receiver)
+    pub fn wait<T>(&self, started: Started<T>) -> Option<T> {
+        started.wait(self.left())
     }
 }
 
@@ -89,23 +63,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_ends_is_had_and_work_that_hangs_is_left_behind() {
-        let minute = Budget::of(Duration::from_secs(60));
-        assert_eq!(Budget::start("t", || 7).wait(&minute), Some(7));
-        let (keep, blocked) = mpsc::channel::<()>();
-        let hangs = Budget::start("t", move || blocked.recv().is_ok());
-        let soon = minute.at_most(Duration::from_millis(20));
-        assert_eq!(hangs.wait(&soon), None);
-        drop(keep);
-        let breaks = Budget::start("t", || -> u8 { panic!("on purpose") });
-        assert_eq!(breaks.wait(&minute), None);
-    }
-
-    #[test]
-    fn a_spent_budget_has_nothing() {
+    fn a_spent_budget_has_nothing_and_says_why() {
         let spent = Budget::of(Duration::ZERO);
         assert_eq!(spent.left(), Duration::ZERO);
-        assert_eq!(Budget::start("t", || 7).wait(&spent), None);
+        assert_eq!(spent.wait(crate::bounded::start("t", || 7)), None);
+        assert_eq!(
+            spent.spent().as_deref(),
+            Some("the deadline of 0s had passed")
+        );
+        let minute = Budget::of(Duration::from_secs(60));
+        assert_eq!(minute.wait(crate::bounded::start("t", || 7)), Some(7));
+        assert_eq!(minute.spent(), None);
+        assert!(minute.at_most(Duration::ZERO).spent().is_some());
         assert!(Budget::of(Duration::MAX).left() > Duration::from_secs(1));
     }
 }

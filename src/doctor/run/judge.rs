@@ -8,6 +8,7 @@ use super::super::check::Check;
 use super::super::evidence::Evidence;
 use super::super::report::{Ended, Ran};
 use super::budget::Budget;
+use crate::bounded;
 use crate::clock::Clock;
 
 /// Runs the checks on a thread of their own until the budget is spent. What has not ended by then is
@@ -23,7 +24,7 @@ pub fn judge(
     let judging = {
         let (checks, evidence, clock) = (checks.to_vec(), Arc::clone(evidence), Arc::clone(clock));
         let done = Arc::clone(&done);
-        Budget::start("checks", move || {
+        bounded::start("checks", move || {
             for check in checks {
                 let ran = run_one(check, &evidence, &*clock);
                 lock(&done).push(ran);
@@ -31,10 +32,12 @@ pub fn judge(
         })
     };
     // Whether all have ended or the time is up, what has ended counts.
-    let _ = judging.wait(budget);
+    let _ = budget.wait(judging);
     let mut ran = std::mem::take(&mut *lock(&done));
+    let spent = budget.spent();
+    let why = spent.unwrap_or_else(|| "the checks broke off".to_owned());
     let rest = checks.iter().skip(ran.len());
-    ran.extend(rest.map(|check| late(check, "the deadline came first")));
+    ran.extend(rest.map(|check| late(check, &why)));
     ran
 }
 
@@ -72,6 +75,7 @@ pub(super) fn late(check: &'static Check, why: &str) -> Ran {
 
 #[cfg(test)]
 mod tests {
+
     use super::*;
     use crate::clock::SystemClock;
     use crate::doctor::check::{Group, Outcome};

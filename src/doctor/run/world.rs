@@ -10,6 +10,7 @@ use super::super::evidence::{HomeEvidence, Read};
 use super::super::gather;
 use super::budget::Budget;
 use super::{Choice, FACTS_VARIABLE, Request};
+use crate::bounded;
 use crate::error::{Context, Error, Kind, Result};
 use crate::home::{self, Home};
 use crate::host::locks::LockTable;
@@ -21,8 +22,8 @@ use crate::runtime::Runtime;
 /// kernel can hang.
 const PROCESSES: Duration = Duration::from_secs(2);
 
-/// The host as it was found, and what confines this process from now on; no host where its processes
-/// do not let themselves be looked at in time: without them nothing can be said of who dispatches.
+/// The host as it was found, or why it was not, and what confines this process from now on. Where its
+/// processes do not let themselves be looked at in time, nothing can be said of who dispatches.
 ///
 /// # Errors
 /// When what was named is not there.
@@ -31,21 +32,22 @@ pub(super) fn host(
     request: &Request,
     locks: &Arc<LockTable>,
     budget: &Budget,
-) -> Result<(Option<Facts>, Sandbox)> {
+) -> Result<(std::result::Result<Facts, String>, Sandbox)> {
     if let Some(path) = runtime.environ.text(FACTS_VARIABLE) {
         let facts = recorded(path)?;
-        return Ok((Some(facts), confine()));
+        return Ok((Ok(facts), confine()));
     }
     let (choice, caller) = (request.choice.clone(), Caller::of(runtime));
-    let seen = Budget::start("processes", move || probe::observe(&choice, &caller));
-    let observed = seen.wait(&budget.at_most(PROCESSES)).transpose()?;
+    let seen = bounded::start("processes", move || probe::observe(&choice, &caller));
+    let observed = budget.at_most(PROCESSES).wait(seen).transpose()?;
     let sandbox = confine();
     let complete = |observed| probe::complete(observed, locks, budget.left());
-    let facts = observed.map(complete).transpose()?;
-    if let Some(facts) = &facts {
-        named(&request.choice, facts, budget)?;
-    }
-    Ok((facts, sandbox))
+    let Some(facts) = observed.map(complete).transpose()? else {
+        let hung = || "reading the processes of this host did not end in time".to_owned();
+        return Ok((Err(budget.spent().unwrap_or_else(hung)), sandbox));
+    };
+    named(&request.choice, &facts, budget)?;
+    Ok((Ok(facts), sandbox))
 }
 
 /// A home that was named must be there: a slip of the pen is no healthy home. What the probes saw of it
@@ -67,8 +69,8 @@ fn named(choice: &Choice, facts: &Facts, budget: &Budget) -> Result<()> {
         return Err(error.with_hint("name the directory that holds cron/"));
     }
     let root = Home::at(path).root();
-    let listing = Budget::start("profiles", move || profiles(&root));
-    let names = listing.wait(budget).unwrap_or_default();
+    let listing = bounded::start("profiles", move || profiles(&root));
+    let names = budget.wait(listing).unwrap_or_default();
     Err(error.with_hint(format!("the profiles there are {}", names.join(", "))))
 }
 
@@ -107,7 +109,7 @@ pub(super) fn homes(
     let names = homes.iter().map(|home| home.path().display().to_string());
     let names = names.collect();
     let (facts, locks) = (facts.clone(), Arc::clone(locks));
-    let reading = Budget::start("homes", move || {
+    let reading = bounded::start("homes", move || {
         let scope = gather::Scope {
             facts: &facts,
             locks: &locks,
@@ -118,5 +120,5 @@ pub(super) fn homes(
             homes: gather::homes(&homes, scope),
         }
     });
-    reading.wait(budget).ok_or(names)
+    budget.wait(reading).ok_or(names)
 }

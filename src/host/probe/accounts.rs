@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nix::unistd::{Uid, User};
 
-use super::bounded::start;
+use crate::bounded::start;
 use crate::host::choose::Accounts;
 use crate::host::facts::AccountFacts;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::bounded::{Started, start};
 use crate::bus::{
     Failure, FailureKind, LogindReport, Patience, Placement, SessionBusReport, SystemBusReport,
 };
@@ -10,8 +11,6 @@ use crate::host::bus_probe::{
 };
 use crate::host::facts::{Fact, Gap, GapKind, ManagerKind, UnitFacts};
 use crate::host::unit_probe::{dispatcher_units, from_unit};
-
-use super::bounded::{Started, start};
 
 /// What the buses say.
 pub(super) struct Answers {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::bounded::start;
 use crate::clock::{Clock as _, SystemClock};
 use crate::error::Result;
 use crate::home::{self, Home};
@@ -19,7 +20,6 @@ use crate::host::unit_file;
 
 use super::Observed;
 use super::accounts::Database;
-use super::bounded::start;
 use super::buses::{Answers, ask, late, late_gap};
 use super::dispatcher::{Parts, owners, scope_controllers};
 use super::units::{attribute, merged, unit_files};

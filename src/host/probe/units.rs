@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::bounded::start;
 use crate::host::choose::{Accounts as _, owner};
 use crate::host::facts::{AccountFacts, Fact, Gap, HomeRecords, ProcessFacts, UnitFacts};
 use crate::host::liveness::Liveness;
 use crate::host::{unit_file, unit_file_probe};
 
 use super::accounts::Database;
-use super::bounded::start;
 
 /// Services by their files, of the system's manager and of this account's.
 pub(super) fn unit_files(

@@ -11,8 +11,8 @@ use crate::host::facts::{CgroupLayout, Container, Fact, NewestFile};
 pub(super) const FIXTURES: &[Fixture] = &[
     fixture("HM101", Warning, docker, no_invocation_id_and_systemd),
     fixture("HM102", Warning, chroot, no_invocation_id_and_systemd),
-    fixture("HM103", Info, no_system_bus, heal_system_bus),
-    fixture("HM104", Info, init_mute, heal_system_bus),
+    fixture("HM103", Warning, no_system_bus, heal_system_bus),
+    fixture("HM104", Warning, init_mute, heal_system_bus),
     fixture(
         "HM105",
         Warning,
@@ -147,6 +147,39 @@ fn system_bus_that_only_others_may_use_is_a_gap_and_no_finding() {
     let outcome = (check.run)(&evidence(facts));
     assert_eq!(outcome.findings, []);
     assert_eq!(outcome.unchecked.len(), 1);
+}
+
+#[test]
+fn a_system_bus_that_was_not_asked_in_time_is_no_pass() {
+    let mut facts = Facts::example();
+    facts.system_bus.doors.clear();
+    facts.system_bus.logind.failure = Some(Failure::of(FailureKind::Mute));
+    let bus = super::checks()
+        .find(|check| check.id == "host-system-bus")
+        .unwrap();
+    let outcome = (bus.run)(&evidence(facts.clone()));
+    assert!(outcome.unchecked[0].matters && outcome.note.is_none());
+    let logind = found(facts, "HM105").unwrap();
+    assert_eq!(super::severity(&logind), Warning);
+}
+
+#[test]
+fn a_mute_bus_is_no_pass_even_where_no_job_needs_it() {
+    for close in [no_system_bus, init_mute] {
+        let mut facts = Facts::example_laptop();
+        close(&mut facts);
+        let evidence = evidence(facts);
+        for id in ["host-system-bus", "host-logind"] {
+            let check = super::checks().find(|check| check.id == id).unwrap();
+            let outcome = (check.run)(&evidence);
+            let warns = |found| super::severity(found) == Warning;
+            let silent = id == "host-logind" && outcome.note.is_some();
+            assert!(
+                silent || outcome.findings.iter().any(warns),
+                "{id}: {outcome:?}"
+            );
+        }
+    }
 }
 
 #[test]
