@@ -49,9 +49,11 @@ pub struct Limits {
     pub grace: Duration,
 }
 
-/// Which output a piece came from.
+/// Which stream a piece belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
+    /// Standard input: an empty piece says that all of it was handed over, or that nobody wants it.
+    In,
     /// Standard output.
     Out,
     /// Standard error.
@@ -156,8 +158,8 @@ impl Running {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Waits for its end. Every piece of output goes to `sink` as it comes; `cancel` turning true
-    /// stops the run. Whatever is left of the group is killed at the end.
+    /// Waits for its end. Every piece of output goes to `sink` as it comes, and the news that the input
+    /// was handed over; `cancel` turning true stops the run. Whatever is left of the group is killed at the end.
     ///
     /// # Errors
     /// When the end cannot be learned.
@@ -176,7 +178,10 @@ impl Running {
             let quiet = self.limits.inactivity.map(|limit| quiet_since + limit);
             tokio::select! {
                 status = self.child.wait() => break Some(status),
-                () = &mut input, if !fed => fed = true,
+                () = &mut input, if !fed => {
+                    fed = true;
+                    sink(Stream::In, &[]);
+                }
                 piece = out.read(), if out.open => {
                     quiet_since = Instant::now();
                     sink(Stream::Out, piece);

@@ -98,7 +98,16 @@ impl Turns {
         }
     }
 
-    fn enter(&self, name: &'static str, patience: Duration, now: Duration) {
+    /// Notes that a driver has nothing to do: until it turns again it cannot be late.
+    pub(crate) fn rests(&self, name: &'static str) {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turn) = turns.iter_mut().find(|turn| turn.name == name) {
+            turn.due = Duration::MAX;
+        }
+    }
+
+    /// Takes a driver up, with the longest turn after which it still counts as turning.
+    pub(crate) fn enter(&self, name: &'static str, patience: Duration, now: Duration) {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         turns.push(Turn {
             name,
@@ -167,6 +176,10 @@ mod tests {
         assert!(turns.stuck(s(181)).is_empty());
         assert_eq!(turns.stuck(s(182)), ["cron"]);
         assert_eq!(turns.names(), ["cron"]);
+        turns.rests("cron");
+        assert!(turns.stuck(s(100_000)).is_empty());
+        turns.turned("cron", s(200_000), s(0));
+        assert_eq!(turns.stuck(s(200_011)), ["cron"]);
     }
 
     #[test]

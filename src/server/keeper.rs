@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,8 +14,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::driver::Input;
+use super::drivers::Turns;
 use super::hub::{Event, Order, Stored};
 use super::turn::words;
+use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::sessions::store::{Step, Store, Write};
 use crate::timers::driver::Saved;
@@ -28,6 +31,31 @@ const WAITING: usize = 20_000;
 /// A standing task is no longer than this, in bytes.
 const TASK: u64 = 64 << 10;
 
+/// The thread's name, and in the table of drivers.
+const NAME: &str = "store";
+/// Longest work on what was ordered at once: a store that is locked makes each question wait for
+/// [`crate::db::BUSY`], and still answers.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Who learns that the thread still turns.
+pub(crate) struct Watch {
+    /// The table of drivers.
+    pub(crate) turns: Turns,
+    /// The clock that it goes by.
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Watch {
+    fn works(&self) {
+        let now = self.clock.now().monotonic;
+        self.turns.turned(NAME, now, Duration::ZERO);
+    }
+
+    fn rests(&self) {
+        self.turns.rests(NAME);
+    }
+}
+
 /// The store's thread.
 pub(crate) struct Keeper {
     orders: Sender<Order>,
@@ -36,12 +64,14 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Starts the thread.
-    pub(crate) fn start(path: PathBuf, hub: mpsc::Sender<Input>) -> Result<Self> {
+    pub(crate) fn start(path: PathBuf, hub: mpsc::Sender<Input>, watch: Watch) -> Result<Self> {
         let (orders, receiver) = channel();
         let desk = Desk::new(path);
+        let now = watch.clock.now().monotonic;
+        watch.turns.enter(NAME, PATIENCE, now);
         let thread = std::thread::Builder::new()
-            .name("store".to_owned())
-            .spawn(move || desk.run(&receiver, &hub))
+            .name(NAME.to_owned())
+            .spawn(move || desk.run(&receiver, &hub, &watch))
             .map_err(|error| Error::io("failed to start the store's thread", error))?;
         Ok(Self { orders, thread })
     }
@@ -79,13 +109,15 @@ impl Desk {
         }
     }
 
-    fn run(mut self, orders: &Receiver<Order>, hub: &mpsc::Sender<Input>) {
+    fn run(mut self, orders: &Receiver<Order>, hub: &mpsc::Sender<Input>, watch: &Watch) {
         loop {
+            watch.rests();
             let order = if self.waiting.is_empty() {
                 orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
                 orders.recv_timeout(RETRY)
             };
+            watch.works();
             let over = matches!(order, Err(RecvTimeoutError::Disconnected));
             let mut batch: Vec<Order> = order.into_iter().collect();
             batch.extend(orders.try_iter().take(BATCH));
@@ -94,7 +126,7 @@ impl Desk {
                 let _stopped = hub.blocking_send(Input::Event(event));
             }
             if over {
-                return;
+                return watch.rests();
             }
         }
     }
@@ -266,4 +298,40 @@ fn task(file: &std::path::Path) -> Option<String> {
     let open = fs_err::File::open(file).ok()?;
     open.take(TASK).read_to_string(&mut text).ok()?;
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+
+    #[test]
+    fn a_store_that_hangs_is_named_to_the_watchdog() {
+        let directory = tempfile::tempdir().unwrap();
+        let clock = Arc::new(ManualClock::at(jiff::Timestamp::UNIX_EPOCH));
+        let turns = Turns::default();
+        turns.enter(NAME, PATIENCE, clock.now().monotonic);
+        let watch = Watch {
+            turns: turns.clone(),
+            clock: Arc::<ManualClock>::clone(&clock),
+        };
+        // Nobody takes its answers: it hangs in the middle of its work.
+        let (hub, mut inputs) = mpsc::channel(1);
+        let (orders, receiver) = channel();
+        for _ in 0..3 {
+            orders.send(Order::LeftOpen(0.0)).unwrap();
+        }
+        let desk = Desk::new(directory.path().join("state.db"));
+        let thread = std::thread::spawn(move || desk.run(&receiver, &hub, &watch));
+        while inputs.is_empty() {
+            std::thread::yield_now();
+        }
+        clock.advance(PATIENCE + Duration::from_secs(1));
+        assert_eq!(turns.stuck(clock.now().monotonic), [NAME]);
+        drop(orders);
+        while inputs.blocking_recv().is_some() {}
+        thread.join().unwrap();
+        clock.advance(PATIENCE * 10);
+        assert!(turns.stuck(clock.now().monotonic).is_empty());
+    }
 }

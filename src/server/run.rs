@@ -14,7 +14,7 @@ use super::drivers::{self, Driver, Turns};
 use super::front::{EVENTS, Front};
 use super::hub::Hub;
 use super::instance::{self, Held, Instance, Reach};
-use super::keeper::Keeper;
+use super::keeper::{Keeper, Watch};
 use super::settings::{self, Read};
 use super::signals::Signals;
 use super::socket::Ping;
@@ -125,13 +125,17 @@ impl Start {
         let machine = instance::machine(time.now());
         let identity = instance::Identity::own(&machine, time.now());
         let (sender, inputs) = mpsc::channel(EVENTS);
-        let open = self.open(&mut instance, &identity, &time, &sender).await?;
+        let turns = Turns::default();
+        let watch = Watch {
+            turns: turns.clone(),
+            clock: time.clock(),
+        };
+        let open = self.open(&mut instance, &identity, watch, &sender).await?;
         let said = start::identity(&self.home, runtime, &identity, &machine, &self.read);
         for note in said.notes.iter().chain(&self.read.problems) {
             tracing::warn!("{note}");
         }
         let (stop, stopped) = watch::channel(false);
-        let turns = Turns::default();
         let others = self.others(&time, &turns, &stopped);
         let steps = if control.is_some() {
             Steps::deaf()
@@ -174,7 +178,7 @@ impl Start {
         &self,
         instance: &mut Instance,
         identity: &instance::Identity,
-        time: &Timepiece,
+        watch: Watch,
         sender: &mpsc::Sender<Input>,
     ) -> Result<Open> {
         let token = self.read.token.clone().unwrap_or_else(random);
@@ -183,8 +187,8 @@ impl Start {
         let socket = unix::bind(&instance.path("serve.sock"))?;
         let bound = (!start::is_loopback(&reach.host)).then(|| reach.host.clone());
         let admission = Admission::new(&token, bound);
-        let front = Front::new(admission, time.clock(), sender.clone());
-        let keeper = Keeper::start(self.home.state_db(), sender.clone())?;
+        let front = Front::new(admission, Arc::clone(&watch.clock), sender.clone());
+        let keeper = Keeper::start(self.home.state_db(), sender.clone(), watch)?;
         Ok(Open {
             listener,
             socket,

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::driver::Input;
-use super::hub::{End, Event, TurnSpec};
+use super::hub::{End, Event, TurnId, TurnSpec};
 use crate::agent::runner::{self, Ended, Place};
 use crate::agent::settings::{AnswerIn, PromptBy};
 use crate::agent::{Invocation, Turn};
@@ -43,26 +43,20 @@ pub(crate) async fn run(
     cancel: watch::Receiver<bool>,
     hub: mpsc::Sender<Input>,
 ) {
-    let turn = spec.turn;
-    let tell = |event| hub.send(Input::Event(event));
     let prepared = prepare(&spec, &around);
+    let mut teller = Teller {
+        turn: spec.turn,
+        hub,
+        shown: spec.agent.answer == AnswerIn::Text,
+        began: false,
+        heard: Arc::default(),
+    };
     let (invocation, place, _file) = match prepared {
         Ok(prepared) => prepared,
-        Err(error) => {
-            let _stopped = tell(Event::TurnNotStarted(turn, words(&error))).await;
-            return;
-        }
+        Err(error) => return teller.not_started(&error).await,
     };
-    let shown = spec.agent.answer == AnswerIn::Text;
-    let pieces = std::sync::Mutex::new(Pieces::default());
-    let there = Notify::new();
-    let sink = |stream: Stream, piece: &[u8]| {
-        // Noise on stderr, such as retries, is no progress.
-        if stream == Stream::Out {
-            lock(&pieces).bytes.extend(piece);
-            there.notify_one();
-        }
-    };
+    let heard = Arc::clone(&teller.heard);
+    let sink = move |stream: Stream, piece: &[u8]| heard.hear(stream, piece);
     let mut running = pin!(runner::run_turn(
         &spec.agent,
         invocation,
@@ -77,37 +71,102 @@ pub(crate) async fn run(
         () = std::future::ready(()) => None,
     };
     let ended = match first {
-        Some(Err(error)) => {
-            let _stopped = tell(Event::TurnNotStarted(turn, words(&error))).await;
-            return;
-        }
+        Some(Err(error)) => return teller.not_started(&error).await,
         Some(ended) => ended,
-        None => {
-            let _stopped = tell(Event::TurnBegan(turn)).await;
-            loop {
-                tokio::select! {
-                    ended = &mut running => break ended,
-                    () = there.notified() => {
-                        tokio::time::sleep(COALESCE).await;
-                        let text = lock(&pieces).take(false);
-                        let text = if shown { text } else { String::new() };
-                        let _stopped = tell(Event::TurnOutput(turn, text)).await;
+        None => teller.watch_over(running).await,
+    };
+    teller.ended(ended).await;
+}
+
+/// What an agent has said and nobody was told yet.
+#[derive(Default)]
+struct Heard {
+    pieces: std::sync::Mutex<Pieces>,
+    there: Notify,
+}
+
+impl Heard {
+    fn hear(&self, stream: Stream, piece: &[u8]) {
+        match stream {
+            Stream::In => self.there.notify_one(),
+            Stream::Out => {
+                self.pieces().bytes.extend(piece);
+                self.there.notify_one();
+            }
+            // Noise, such as retries, is no progress.
+            Stream::Err => {}
+        }
+    }
+
+    fn pieces(&self) -> std::sync::MutexGuard<'_, Pieces> {
+        self.pieces
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Tells the hub of one turn.
+struct Teller {
+    turn: TurnId,
+    hub: mpsc::Sender<Input>,
+    /// Whether what comes on stdout is the answer, and no notation of it.
+    shown: bool,
+    began: bool,
+    heard: Arc<Heard>,
+}
+
+impl Teller {
+    async fn tell(&self, event: Event) {
+        let _stopped = self.hub.send(Input::Event(event)).await;
+    }
+
+    async fn not_started(&self, error: &Error) {
+        let event = Event::TurnNotStarted(self.turn, words(error));
+        self.tell(event).await;
+    }
+
+    /// A process that has not got its prompt has not begun: where serve dies before, the wake-up is
+    /// given back.
+    async fn began(&mut self) {
+        if !std::mem::replace(&mut self.began, true) {
+            self.tell(Event::TurnBegan(self.turn)).await;
+        }
+    }
+
+    async fn said(&self, text: String) {
+        let text = if self.shown { text } else { String::new() };
+        self.tell(Event::TurnOutput(self.turn, text)).await;
+    }
+
+    async fn watch_over(
+        &mut self,
+        mut running: Pin<&mut impl Future<Output = Result<Ended>>>,
+    ) -> Result<Ended> {
+        loop {
+            tokio::select! {
+                ended = &mut running => return ended,
+                () = self.heard.there.notified() => {
+                    self.began().await;
+                    if self.heard.pieces().bytes.is_empty() {
+                        continue;
                     }
+                    tokio::time::sleep(COALESCE).await;
+                    let text = self.heard.pieces().take(false);
+                    self.said(text).await;
                 }
             }
         }
-    };
-    let rest = lock(&pieces).take(true);
-    if shown && !rest.is_empty() {
-        let _stopped = tell(Event::TurnOutput(turn, rest)).await;
     }
-    let _stopped = tell(Event::TurnEnded(turn, Box::new(end(ended)))).await;
-}
 
-fn lock(pieces: &std::sync::Mutex<Pieces>) -> std::sync::MutexGuard<'_, Pieces> {
-    pieces
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+    async fn ended(&mut self, ended: Result<Ended>) {
+        self.began().await;
+        let rest = self.heard.pieces().take(true);
+        if self.shown && !rest.is_empty() {
+            self.said(rest).await;
+        }
+        let event = Event::TurnEnded(self.turn, Box::new(end(ended)));
+        self.tell(event).await;
+    }
 }
 
 /// Output that was not handed on yet; a character may have come in half.

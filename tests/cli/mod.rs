@@ -18,6 +18,7 @@ mod exit;
 mod explain;
 mod generated;
 mod serve;
+mod serve_kills;
 mod serve_story;
 mod serve_verbs;
 mod session;

@@ -109,13 +109,20 @@ impl Serving {
         Ws::connect(self.port, &self.token)
     }
 
-    /// Moves its clock, or waits until it has nothing left to do.
-    pub(crate) fn clock(&mut self, order: &str) {
+    /// Moves its clock, and does not wait until it has seen that.
+    pub(crate) fn begin_clock(&mut self, order: &str) {
         let clock = self.clock.as_mut().expect("the clock");
+        let order = format!("{order}\n");
         clock
             .get_mut()
-            .write_all(format!("{order}\n").as_bytes())
+            .write_all(order.as_bytes())
             .expect("an order");
+    }
+
+    /// Moves its clock, or waits until it has nothing left to do.
+    pub(crate) fn clock(&mut self, order: &str) {
+        self.begin_clock(order);
+        let clock = self.clock.as_mut().expect("the clock");
         let mut answer = String::new();
         clock.read_line(&mut answer).expect("an answer");
         assert_eq!(answer, "ok\n", "{order}");

@@ -1,9 +1,16 @@
 #!/bin/sh
 # The agent of the tests: reads its prompt on stdin and does what the file agent-mode of the home says.
-# Each run leaves a line in agent-log: the line of the prompt that a test looks for.
+# Each run leaves a line in agent-log: the line of the prompt that a test looks for. Each run of a loop
+# leaves one in agent-runs: the life of the serve that started it, the session, and which run it is.
+# While it runs it holds the pipe agent-alive open, where there is one.
+[ -p "$HERMES_HOME/agent-alive" ] && exec 9<>"$HERMES_HOME/agent-alive"
 prompt=$(cat)
 mode=$(cat "$HERMES_HOME/agent-mode" 2>/dev/null || echo answer)
 printf '%s\n' "$prompt" | grep '^ask:' | tail -n 1 >>"$HERMES_HOME/agent-log"
+if [ -n "$HERMES_LIFE" ]; then
+	run=$(printf '%s\n' "$prompt" | sed -n 's/^\[loop: run \([0-9]*\),.*/\1/p' | tail -n 1)
+	printf '%s %s %s\n' "$HERMES_LIFE" "$HERMES_SESSION_ID" "$run" >>"$HERMES_HOME/agent-runs"
+fi
 case $mode in
 answer) echo "all good" ;;
 complete) printf 'nothing is left\nLOOP_COMPLETE\n' ;;
