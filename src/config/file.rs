@@ -98,9 +98,13 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
         return Err("not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST)
+    file.take(LARGEST + 1)
         .read_to_end(&mut bytes)
         .map_err(|e| e.to_string())?;
+    // A part of a file is another file.
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("more than {LARGEST} bytes"));
+    }
     String::from_utf8(bytes)
         .map(Some)
         .map_err(|_| "not UTF-8".to_owned())

@@ -11,18 +11,65 @@ pub struct Place {
     pub column: u32,
 }
 
-impl Place {
-    /// The place of a byte in a text.
+/// The places of bytes in a text, each found in a time that does not grow with the text.
+#[derive(Debug)]
+pub struct Places<'t> {
+    text: &'t [u8],
+    /// Where each line starts.
+    lines: Vec<usize>,
+    /// How many characters start before every [`STEP`]th byte.
+    steps: Vec<usize>,
+}
+
+/// Bytes between two counts.
+const STEP: usize = 256;
+
+impl<'t> Places<'t> {
+    /// Of this text.
     #[must_use]
-    pub fn of_byte(text: &str, at: usize) -> Self {
-        let before = text.get(..at.min(text.len())).unwrap_or(text);
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    pub fn of(text: &'t str) -> Self {
+        let text = text.as_bytes();
+        let ends = (0..).zip(text).filter(|(_, byte)| **byte == b'\n');
+        let mut before = 0;
+        let steps = text.chunks(STEP).map(|chunk| {
+            let so_far = before;
+            before += starts(chunk);
+            so_far
+        });
         Self {
-            line: count(before.matches('\n').count() + 1),
-            column: count(line.chars().count() + 1),
+            text,
+            lines: std::iter::once(0)
+                .chain(ends.map(|(at, _)| at + 1))
+                .collect(),
+            steps: steps.collect(),
         }
     }
+
+    /// The place of a byte.
+    #[must_use]
+    pub fn at(&self, byte: usize) -> Place {
+        let byte = byte.min(self.text.len());
+        let line = self.lines.partition_point(|start| *start <= byte);
+        let start = self.lines.get(line.saturating_sub(1)).copied();
+        let column = self.before(byte) - self.before(start.unwrap_or(0)) + 1;
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Place {
+            line: count(line),
+            column: count(column),
+        }
+    }
+
+    /// How many characters start before a byte.
+    fn before(&self, byte: usize) -> usize {
+        let step = (byte / STEP).min(self.steps.len().saturating_sub(1));
+        let rest = self.text.get(step * STEP..byte).unwrap_or_default();
+        self.steps.get(step).copied().unwrap_or(0) + starts(rest)
+    }
+}
+
+/// How many characters of UTF-8 start here.
+fn starts(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }
 
 /// A value and where it stands.
@@ -113,4 +160,25 @@ pub struct Flaw {
     pub at: Option<Place>,
     /// What went wrong.
     pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn places_are_those_of_counting(text in "[aä\u{1f600}\n]{0,600}") {
+            let places = Places::of(&text);
+            for (at, _) in text.char_indices().chain([(text.len(), ' '), (text.len() + 9, ' ')]) {
+                let before = text.get(..at).unwrap_or(&text);
+                let line = before.matches('\n').count() + 1;
+                let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+                let place = places.at(at);
+                prop_assert_eq!((place.line, place.column), (u32::try_from(line)?, u32::try_from(column)?));
+            }
+        }
+    }
 }

@@ -225,3 +225,16 @@ fn the_sample_home_has_no_problems() {
     assert_eq!(layer.problems, []);
     assert_eq!(layer.written.len(), 8);
 }
+
+#[test]
+fn a_file_that_is_far_too_large_is_a_problem_and_not_read_in_part() {
+    let text = format!(
+        "[cron]\nmax_parallel_jobs = 3\n{}",
+        "# a line\n".repeat(500_000)
+    );
+    let (_dir, home) = home(None, Some(&text));
+    let config = Config::load(&home, &nothing, &[]);
+    assert_eq!(config.count("cron.max_parallel_jobs"), Some(8));
+    assert_eq!(config.files()[1].state, State::Failed);
+    assert!(config.problems()[0].message.contains("more than"));
+}

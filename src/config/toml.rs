@@ -5,34 +5,35 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::node::{Content, Entry, Flaw, Node, Place};
+use super::node::{Content, Entry, Flaw, Node, Place, Places};
 
 /// Reads a document.
 pub fn parse(text: &str) -> Result<Node, Flaw> {
+    let places = Places::of(text);
     let table = DeTable::parse(text).map_err(|error| Flaw {
-        at: error.span().map(|span| Place::of_byte(text, span.start)),
+        at: error.span().map(|span| places.at(span.start)),
         message: error.message().lines().collect::<Vec<_>>().join(", "),
     })?;
     let at = Place { line: 1, column: 1 };
-    let content = entries(text, table.into_inner());
+    let content = entries(&places, table.into_inner());
     Ok(Node { at, content })
 }
 
-fn entries(text: &str, table: DeTable<'_>) -> Content {
-    let at = |span: Range<usize>| Place::of_byte(text, span.start);
+fn entries(places: &Places<'_>, table: DeTable<'_>) -> Content {
+    let at = |span: Range<usize>| places.at(span.start);
     let entries = table
         .into_iter()
         .map(|(key, value)| Entry {
             at: at(key.span()),
             key: key.into_inner().into_owned(),
-            node: node(text, value),
+            node: node(places, value),
         })
         .collect();
     Content::Table(entries)
 }
 
-fn node(text: &str, value: Spanned<DeValue<'_>>) -> Node {
-    let at = Place::of_byte(text, value.span().start);
+fn node(places: &Places<'_>, value: Spanned<DeValue<'_>>) -> Node {
+    let at = places.at(value.span().start);
     let content = match value.into_inner() {
         DeValue::String(text) => Content::Text(text.into_owned()),
         DeValue::Boolean(flag) => Content::Flag(flag),
@@ -47,9 +48,9 @@ fn node(text: &str, value: Spanned<DeValue<'_>>) -> Node {
         ),
         DeValue::Datetime(datetime) => Content::Text(datetime.to_string()),
         DeValue::Array(items) => {
-            Content::List(items.into_iter().map(|item| node(text, item)).collect())
+            Content::List(items.into_iter().map(|item| node(places, item)).collect())
         }
-        DeValue::Table(table) => entries(text, table),
+        DeValue::Table(table) => entries(places, table),
     };
     Node { at, content }
 }

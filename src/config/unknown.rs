@@ -2,9 +2,12 @@
 //!
 //! `config.yaml` is the other program's and has hundreds of settings that we do not know: there only a
 //! name is a problem that looks like a slip of one we do know, in a section where we know our way.
-//! `config.toml` is ours: there every name that we do not know is one.
+//! `config.toml` is ours: there every name that we do not know is one. Of a file that is full of them
+//! the first are told, and how many more there are.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
+use std::sync::LazyLock;
 
 use super::key::{Key, Owner};
 use super::keys::{KEYS, THEIR_OTHERS};
@@ -13,37 +16,97 @@ use super::node::{Content, Entry, Node};
 use super::problem::{Problem, ProblemKind};
 use crate::output::nearest::nearest;
 
+/// So many are told, each with what was probably meant: looking for that takes a while.
+const TOLD: usize = 100;
+
 /// The problems with the names of a document.
 #[must_use]
 pub fn names(format: Format, file: &Path, root: &Node) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    walk(format, "", root, &mut problems);
+    let mut found = Found::default();
+    found.walk(format, "", root);
+    let Found { mut problems, more } = found;
+    if more > 0 {
+        let message = match format {
+            Format::Yaml => format!("{more} more names were not looked at: too many are wrong"),
+            Format::Toml => format!("{more} more unknown names"),
+        };
+        problems.push(Problem {
+            kind: ProblemKind::Unknown,
+            file: None,
+            at: None,
+            key: None,
+            message,
+            hint: None,
+        });
+    }
     for problem in &mut problems {
         problem.file = Some(file.to_owned());
     }
     problems
 }
 
-fn walk(format: Format, prefix: &str, node: &Node, problems: &mut Vec<Problem>) {
-    for entry in node.entries() {
-        let name = format!("{prefix}{}", entry.key);
-        let known = match format {
-            Format::Yaml => {
-                Key::find_in_yaml(&name).is_some() || THEIR_OTHERS.contains(&name.as_str())
+#[derive(Default)]
+struct Found {
+    problems: Vec<Problem>,
+    /// Names beyond those that are told.
+    more: usize,
+}
+
+impl Found {
+    fn walk(&mut self, format: Format, prefix: &str, node: &Node) {
+        for entry in node.entries() {
+            let name = format!("{prefix}{}", entry.key);
+            if NAMES.is_known(format, &name) {
+                continue;
             }
-            Format::Toml => Key::find(&name).is_some(),
-        };
-        if known {
-            continue;
+            if NAMES.sections.contains_key(name.as_str()) {
+                self.problems.extend(no_table(&name, entry));
+                self.walk(format, &format!("{name}."), &entry.node);
+            } else if self.problems.len() >= TOLD {
+                self.more += 1;
+            } else {
+                self.problems.extend(match format {
+                    Format::Yaml => in_yaml(&name, entry),
+                    Format::Toml => Some(in_toml(&name, entry)),
+                });
+            }
         }
-        if is_section(&name) {
-            problems.extend(no_table(&name, entry));
-            walk(format, &format!("{name}."), &entry.node, problems);
-        } else {
-            problems.extend(match format {
-                Format::Yaml => in_yaml(&name, entry),
-                Format::Toml => Some(in_toml(&name, entry)),
-            });
+    }
+}
+
+/// What names there are, to be asked for tens of thousands of them.
+struct Names {
+    ours_and_theirs: HashSet<&'static str>,
+    in_yaml: HashSet<&'static str>,
+    /// What stands before the dots of names, with the names in there cut to that depth, sorted.
+    sections: BTreeMap<&'static str, BTreeSet<&'static str>>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let theirs = KEYS.iter().filter(|key| key.owner == Owner::Theirs);
+    let theirs = theirs.flat_map(|key| [Some(key.name), key.also]).flatten();
+    let mut sections: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for name in all_names() {
+        let mut section = "";
+        for (dot, _) in name.match_indices('.').chain([(name.len(), "")]) {
+            if let Some(cut) = name.get(..dot) {
+                sections.entry(section).or_default().insert(cut);
+                section = cut;
+            }
+        }
+    }
+    Names {
+        ours_and_theirs: KEYS.iter().map(|key| key.name).collect(),
+        in_yaml: theirs.chain(THEIR_OTHERS.iter().copied()).collect(),
+        sections,
+    }
+});
+
+impl Names {
+    fn is_known(&self, format: Format, name: &str) -> bool {
+        match format {
+            Format::Yaml => self.in_yaml.contains(name),
+            Format::Toml => self.ours_and_theirs.contains(name),
         }
     }
 }
@@ -62,15 +125,6 @@ fn no_table(name: &str, entry: &Entry) -> Option<Problem> {
     })
 }
 
-/// Whether names that we know begin with this one and a dot.
-fn is_section(name: &str) -> bool {
-    all_names().any(|known| {
-        known
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with('.'))
-    })
-}
-
 fn all_names() -> impl Iterator<Item = &'static str> {
     let also = KEYS.iter().filter_map(|key| key.also);
     let names = KEYS.iter().map(|key| key.name);
@@ -78,31 +132,16 @@ fn all_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Known names in the same place: with the same section before them, cut to the same depth.
-fn siblings(name: &str) -> Vec<&'static str> {
+fn siblings(name: &str) -> impl Iterator<Item = &'static str> + Clone {
     let section = name.rsplit_once('.').map_or("", |(section, _)| section);
-    let mut siblings: Vec<&str> = all_names()
-        .filter_map(|known| {
-            let rest = match section {
-                "" => known,
-                section => known.strip_prefix(section)?.strip_prefix('.')?,
-            };
-            let word = rest.split('.').next()?;
-            known.get(..known.len() - rest.len() + word.len())
-        })
-        .collect();
-    siblings.sort_unstable();
-    siblings.dedup();
-    siblings
+    NAMES.sections.get(section).into_iter().flatten().copied()
 }
 
 /// The known name in the same place that differs by a slip: one letter, two in a long word.
 fn slip(name: &str) -> Option<&'static str> {
-    let last = |name: &'static str| name.rsplit('.').next().unwrap_or(name);
-    let typed = name.rsplit('.').next().unwrap_or(name);
-    let siblings = siblings(name);
-    let near = nearest(typed, siblings.iter().map(|name| last(name)));
+    let near = nearest(last(name), siblings(name).map(last));
     let near = near.first().copied()?;
-    siblings.into_iter().find(|name| last(name) == near)
+    siblings(name).find(|known| last(known) == near)
 }
 
 /// In a short word any other short word is near, and in a section of theirs it may well be meant.
@@ -124,6 +163,10 @@ fn in_yaml(name: &str, entry: &Entry) -> Option<Problem> {
             kind: ProblemKind::Misplaced,
             ..problem(name, entry, format!("{name} is read from config.toml only"))
         });
+    }
+    // Whatever is near and sure is as long, nearly, and begins with the same letter.
+    if !siblings(name).any(|near| is_sure(name, near)) {
+        return None;
     }
     let near = slip(name).filter(|near| is_sure(name, near))?;
     let mut problem = problem(name, entry, format!("unknown name {name}"));
@@ -226,6 +269,23 @@ mod tests {
                 "heartbeats.max_beats is read from config.toml only"
             ]
         );
+    }
+
+    #[test]
+    fn of_very_many_wrong_names_the_first_are_told_and_the_rest_counted() {
+        let lines = |name: &str, mid: &str| {
+            let line = |i| format!("{name}{i}{mid} 1\n");
+            (0..300).map(line).collect::<String>()
+        };
+        let root = toml::parse(&lines("key", " =")).unwrap();
+        let found = names(Format::Toml, Path::new("config.toml"), &root);
+        assert_eq!(found.len(), TOLD + 1);
+        assert_eq!(found[TOLD].message, "200 more unknown names");
+        let found = yaml_problems(&lines("timezon", ":"));
+        assert_eq!(found.len(), TOLD + 1);
+        assert!(found[TOLD].0.starts_with("200 more names"), "{found:?}");
+        // Names of the other program's are no problem, however many there are.
+        assert_eq!(yaml_problems(&lines("a_setting_of_theirs_", ":")), []);
     }
 
     #[test]

@@ -127,3 +127,33 @@ fn without_files_all_is_sound_and_nothing_is_made() {
         .stdout(predicate::str::contains("config.toml  (absent)"));
     assert!(!sandbox.home().exists());
 }
+
+#[test]
+fn fifty_thousand_unknown_names_are_counted_in_time() {
+    let lines = |end: &str| {
+        (0..50_000).fold(String::new(), |text, i| {
+            text + &format!("timezon{i}{end} 1\n")
+        })
+    };
+    let sandbox = with_files(&lines(":"), &lines(" ="));
+    sandbox.write("cron/jobs.json", "{\"jobs\": []}");
+    // Looked up one by one in the text and in all names this took minutes.
+    let patience = std::time::Duration::from_secs(20);
+    sandbox
+        .hermes()
+        .args(["config", "check"])
+        .timeout(patience)
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("config.yaml: 49900 more names"))
+        .stdout(predicate::str::contains(
+            "config.toml: 49900 more unknown names",
+        ));
+    let output = sandbox.hermes().args(["doctor", "--json"]).output();
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.expect("it runs").stdout).expect("one document");
+    let checks = report["checks"].as_array().expect("checks");
+    let config = checks.iter().find(|check| check["id"] == "config");
+    assert_eq!(config.expect("the check")["status"], "fail");
+    assert_eq!(report["verdict"]["complete"], true, "{}", report["verdict"]);
+}
