@@ -16,6 +16,7 @@ use serde_json::Map;
 use super::job::RawJob;
 use super::jobs_lock;
 use super::jobs_text::{self, ErrorKind, Jobs, JobsText, JobsTextError, ShapeNote};
+use super::python_json;
 use crate::clock::iso;
 use crate::error::{Error, Kind, Result};
 use crate::files::{Replace, read_regular};
@@ -138,6 +139,7 @@ impl JobsFile {
         let _lock = jobs_lock::take(&self.home.join("cron/.jobs.lock"), self.patience)?;
         for _ in 0..ROUNDS {
             let mut loaded = self.read()?;
+            let stand_ins = StandIns::of(&loaded.jobs);
             let (result, backup) = match change(&mut loaded.jobs.jobs)? {
                 Change::Nothing(result) => return Ok(result),
                 Change::Write(result) => (result, repairs_shape(&loaded.jobs.notes)),
@@ -151,6 +153,7 @@ impl JobsFile {
             }
             let at = iso(now, &self.zone);
             let text = jobs_text::write(&loaded.jobs.jobs, &at, &loaded.jobs.rest);
+            let text = stand_ins.put_back(text)?;
             let plan = Replace {
                 prefix: ".jobs_",
                 mode: 0o600,
@@ -241,7 +244,31 @@ fn none() -> Jobs<RawJob> {
 
 /// Shapes that writing mends, beside what the change itself does.
 fn repairs_shape(notes: &[ShapeNote]) -> bool {
-    !notes.is_empty()
+    notes.iter().any(|note| *note != ShapeNote::NotJson)
+}
+
+/// How many stand-ins the jobs held as they were read; none where nothing has one.
+struct StandIns(Option<usize>);
+
+impl StandIns {
+    fn of(jobs: &Jobs<RawJob>) -> Self {
+        let held = || python_json::count(&jobs_text::write(&jobs.jobs, "", &jobs.rest));
+        Self(jobs.notes.contains(&ShapeNote::NotJson).then(held))
+    }
+
+    /// The text as it is to be written. A change that brings a stand-in of its own is refused: it could
+    /// not be told from what is kept.
+    fn put_back(&self, text: String) -> Result<String> {
+        match self.0 {
+            None => Ok(text),
+            Some(held) if python_json::count(&text) <= held => Ok(python_json::restore(&text)),
+            Some(_) => Err(Error::new(
+                Kind::Refused,
+                "the new text holds a character or number that stands for something else in this store",
+            )
+            .with_hint("characters from U+10F800 on cannot be kept beside halves of surrogate pairs")),
+        }
+    }
 }
 
 fn version_of(path: &Path) -> Result<Option<Version>> {

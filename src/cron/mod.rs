@@ -42,6 +42,7 @@ pub mod natural;
 pub mod needs;
 pub mod next;
 pub mod output;
+mod python_json;
 pub mod redact;
 pub mod refusal;
 pub mod run;

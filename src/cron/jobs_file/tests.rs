@@ -191,3 +191,27 @@ fn without_the_lock_nothing_is_written() {
     );
     drop(held);
 }
+
+#[test]
+fn what_python_writes_beyond_json_is_kept_through_a_change() {
+    let text = "{\n  \"jobs\": [\n    {\n      \"id\": \"a\",\n      \"last_error\": \"cut \\ud83d\",\n      \
+                \"cost\": NaN,\n      \"limits\": [\n        Infinity,\n        -Infinity,\n        1.50\n      ]\n    }";
+    let whole = format!("{text}\n  ],\n  \"updated_at\": \"u\"\n}}");
+    let place = place(Some(&whole));
+    let change = |id: &'static str| {
+        let added = |jobs: &mut Vec<RawJob>| {
+            add(jobs, id);
+            Ok(Change::Write(()))
+        };
+        place.file.update(now(), added)
+    };
+    change("b").unwrap();
+    let written = fs::read_to_string(place.file.path()).unwrap();
+    assert!(written.starts_with(text), "{written}");
+    assert_eq!(ids(&place.file), ["a", "b"]);
+    // Keeping them repairs nothing, so it fills no folder with backups.
+    assert!(!place.file.home.join("cron/backups").exists());
+    let error = change("\u{10f83d}").unwrap_err();
+    assert_eq!(error.kind(), Kind::Refused);
+    assert_eq!(fs::read_to_string(place.file.path()).unwrap(), written);
+}

@@ -38,6 +38,8 @@ pub enum Oddity {
     Map,
     /// It has no list of jobs, or null there.
     NoJobs,
+    /// It holds NaN, Infinity or half of a surrogate pair, which is kept as it is.
+    NotJson,
     /// A string holds a raw control character; the first one is here.
     ControlCharacter {
         /// Its line.
