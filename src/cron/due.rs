@@ -150,6 +150,8 @@ pub enum Reason {
     ZoneChanged,
     /// A failed job waited for a slot too far off.
     Rearmed,
+    /// The wall clock was set back behind the last run, and the slot lies too far off by it.
+    ClockWentBack,
     /// The slot is not on the schedule any more.
     OffSchedule,
     /// Too late, and missed slots are not made up for.
@@ -180,6 +182,7 @@ impl Reason {
             Reason::AlreadyRun => "already_run",
             Reason::ZoneChanged => "zone_changed",
             Reason::Rearmed => "rearmed",
+            Reason::ClockWentBack => "clock_went_back",
             Reason::OffSchedule => "off_schedule",
             Reason::Skipped => "skipped",
             Reason::CaughtUp => "caught_up",
@@ -283,7 +286,10 @@ fn is_idle(raw: &Map<String, Value>, scene: &Scene<'_>) -> bool {
             "pending_slot" | "paused_at" => value.is_null(),
             "job_id" => false,
             "last_status" => text != Some("error"),
-            "last_run_at" => value.is_null() || text.and_then(Stamp::parse).is_some(),
+            "last_run_at" => {
+                let ran = text.and_then(Stamp::parse);
+                value.is_null() || ran.is_some_and(|ran| !is_ahead(ran, scene))
+            }
             "repeat" => due_repair::counts_soundly(value),
             _ => true,
         };
@@ -295,6 +301,13 @@ fn is_idle(raw: &Map<String, Value>, scene: &Scene<'_>) -> bool {
         return false;
     };
     known == 3 && !is_done(id, slot, scene)
+}
+
+/// Whether a stamp of something that has happened lies in the future: the wall clock was set back.
+pub(super) fn is_ahead(stamp: Stamp, scene: &Scene<'_>) -> bool {
+    const SLACK: SignedDuration = SignedDuration::from_secs(60);
+    let at = stamp.instant(&scene.zones.system);
+    at.is_some_and(|at| at.duration_since(scene.now) > SLACK)
 }
 
 /// When a job must be looked at next, for a heap of jobs. `None`: not before the store changes.

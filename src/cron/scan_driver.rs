@@ -15,8 +15,9 @@ use super::due::{self, Due, OrderKind, Policy, Reason, Scene, Witness};
 use super::job::RawJob;
 use super::jobs_file::Change;
 use super::lateness::Lateness;
-use super::next::Zones;
+use super::next::next_in_cadence;
 use super::output::Document;
+use super::schedule::Schedule;
 use super::stamp::Stamp;
 use crate::child::spawn::Watch;
 use crate::error::Result;
@@ -84,7 +85,7 @@ impl Scan {
     pub(super) async fn run(self) -> Result<Found> {
         let known = self.known().await?;
         let (dispatcher, now, running) = (Arc::clone(&self.dispatcher), self.now, self.running);
-        let zones = Zones::of(dispatcher.parts.zone.clone());
+        let zones = dispatcher.zones().zones;
         let policy = Policy {
             catch_up_missed: dispatcher.parts.settings.catch_up_missed,
             run_claim_seconds: run_claim_seconds(&dispatcher),
@@ -186,6 +187,11 @@ fn carry_out(jobs: &mut Vec<RawJob>, due: Due, scene: &Scene<'_>) -> Change<Carr
     for change in due.changes {
         carry.apply(jobs, change, scene);
     }
+    for order in &kept {
+        if let Some(job) = jobs.get_mut(order.index) {
+            advance(job, order, scene);
+        }
+    }
     // The job as it is after the scan is what runs.
     let orders = kept
         .into_iter()
@@ -210,6 +216,30 @@ fn carry_out(jobs: &mut Vec<RawJob>, due: Due, scene: &Scene<'_>) -> Change<Carr
         (false, _) => Change::Nothing(carried),
         (true, true) => Change::Write(carried),
         (true, false) => Change::WriteAfterBackup(carried),
+    }
+}
+
+/// Takes the slot off the schedule: another scheduler that scans before the run has ended must not find
+/// it. Until a worker has it, `pending_slot` keeps it.
+fn advance(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
+    let stored = job.get("next_run_at").and_then(Value::as_str);
+    let stored = stored.and_then(|text| scene.zones.instant(text));
+    let Some(slot) = order
+        .slot
+        .or(stored)
+        .filter(|_| job.contains_key("pending_slot"))
+    else {
+        return;
+    };
+    if stored.is_some_and(|at| at > scene.now) {
+        return;
+    }
+    let schedule = job.get("schedule").map(Schedule::from_json);
+    let zone = &scene.zones.configured;
+    if let Some(Ok(schedule)) = schedule
+        && let Some(next) = next_in_cadence(&schedule, slot, scene.now, zone)
+    {
+        job.insert("next_run_at".into(), next.stamp.to_string().into());
     }
 }
 
@@ -335,8 +365,8 @@ async fn record(
             seconds: 0,
             body,
         };
-        let zone = &dispatcher.parts.zone;
-        let _the_scan_goes_on = document.save(&dispatcher.parts.home, 0, now, zone);
+        let zone = dispatcher.zone();
+        let _the_scan_goes_on = document.save(&dispatcher.parts.home, 0, now, &zone);
     }
     Ok(())
 }

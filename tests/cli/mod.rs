@@ -3,11 +3,13 @@
 mod agent;
 mod config;
 mod cron_by_hand;
+mod cron_clock;
 mod cron_create;
 mod cron_edit;
 mod cron_list;
 mod cron_next;
 mod cron_run;
+mod cron_served;
 mod cron_tick;
 mod doctor;
 mod doctor_hosts;
