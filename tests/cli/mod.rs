@@ -21,6 +21,7 @@ mod explain;
 mod generated;
 mod serve;
 mod serve_kills;
+mod serve_store;
 mod serve_story;
 mod serve_verbs;
 mod session;
