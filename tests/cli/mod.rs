@@ -20,6 +20,7 @@ mod exit;
 mod explain;
 mod generated;
 mod serve;
+mod serve_commands;
 mod serve_kills;
 mod serve_store;
 mod serve_story;
