@@ -19,7 +19,8 @@ use uuid::Uuid;
 
 use self::in_hand::{Grip, InHand};
 use super::claim::{self, Claimant, Obstacle};
-use super::job::{Job, RawJob, find};
+use super::job::{Job, RawJob};
+use super::job_list::JobList;
 use super::jobs_file::{Change, JobsFile};
 use super::task::{self, Place, Task};
 use super::zone::Zone;
@@ -213,7 +214,7 @@ impl Dispatcher {
     /// As [`JobsFile::update`].
     pub async fn with_jobs<T: Send + 'static>(
         &self,
-        change: impl FnMut(&mut Vec<RawJob>) -> Result<Change<T>> + Send + 'static,
+        change: impl FnMut(&mut JobList<'_>) -> Result<Change<T>> + Send + 'static,
     ) -> Result<T> {
         let (file, now) = (self.jobs(), self.now());
         blocking(move || file.update(now, change)).await
@@ -291,15 +292,16 @@ impl Dispatcher {
         let grip = in_hand.take(&by);
         let taken = self
             .with_jobs(move |jobs| {
-                let gone =
-                    find(jobs, &job_id).is_some_and(|job| holder_is_gone(job, &machine, &in_hand));
+                let gone = jobs
+                    .find(&job_id)
+                    .is_some_and(|job| holder_is_gone(job, &machine, &in_hand));
                 let claimant = Claimant {
                     by: &claimant,
                     holder_is_gone: gone,
                     manual,
                 };
                 match claim::take(jobs, &job_id, claimant, now, &zone) {
-                    Ok(()) => Ok(Change::Write(Ok(find(jobs, &job_id).cloned()))),
+                    Ok(()) => Ok(Change::Write(Ok(jobs.find(&job_id).cloned()))),
                     Err(obstacle) => Ok(Change::Nothing(Err(obstacle))),
                 }
             })

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::job::Job;
+use super::job_list::JobList;
 pub use super::jobs_shape::Kept;
 use super::jobs_shape::{Top, Via};
 use super::python_json::{self, Mended};
@@ -152,6 +153,16 @@ impl<'b> JobsText<'b> {
         Ok(jobs)
     }
 
+    /// For writing: texts of jobs where the store has the usual shape.
+    pub fn list(&self) -> Result<JobList<'_>, JobsTextError> {
+        // Half a surrogate pair is found only when its text is read.
+        let whole = !self.bom && !self.text.contains("\\ud") && !self.text.contains("\\uD");
+        match serde_json::from_str(&self.text) {
+            Ok(list) if whole => Ok(list),
+            _ => self.raw().map(JobList::of),
+        }
+    }
+
     fn read<'t, T: Deserialize<'t>>(&'t self) -> Result<(T, Vec<ShapeNote>), JobsTextError> {
         let mut notes = if self.bom {
             vec![ShapeNote::Bom]
@@ -233,19 +244,7 @@ fn note_duplicates<'i>(notes: &mut Vec<ShapeNote>, ids: impl Iterator<Item = Opt
     }
 }
 
-/// A document as Python's `json.dumps(indent=2, ensure_ascii=False)` writes it: no newline at the
-/// end, numbers in the text they came in. What has a stand-in still has it.
-#[must_use]
-pub fn write(jobs: &[Map<String, Value>], updated_at: &str, rest: &Map<String, Value>) -> String {
-    let mut top = Map::new();
-    let list = jobs.iter().cloned().map(Value::Object).collect();
-    top.insert("jobs".into(), Value::Array(list));
-    top.insert("updated_at".into(), Value::from(updated_at));
-    top.extend(rest.iter().map(|(key, value)| (key.clone(), value.clone())));
-    to_text(&Value::Object(top))
-}
-
-/// One value in that form.
+/// A value as Python's `json.dumps(indent=2, ensure_ascii=False)` writes it.
 #[must_use]
 pub fn to_text(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
@@ -359,8 +358,10 @@ mod tests {
                     \"empty\": {},\n      \"text\": \"ä\u{7f}\\u0001\\n\\\"\\\\/\"\n    }\n  ],\n  \
                     \"updated_at\": \"u\",\n  \"ours\": {\n    \"a\": -0.0\n  }\n}";
         let source = JobsText::new(text.as_bytes()).expect("text");
-        let jobs = source.raw().expect("jobs");
-        let updated = jobs.updated_at.unwrap_or_default();
-        assert_eq!(write(&jobs.jobs, &updated, &jobs.rest), text);
+        let read = source.raw().expect("jobs");
+        let updated = read.updated_at.clone().unwrap_or_default();
+        let texts = source.list().expect("texts");
+        assert_eq!(texts.write(&updated).expect("text"), text);
+        assert_eq!(JobList::of(read).write(&updated).expect("text"), text);
     }
 }

@@ -12,7 +12,8 @@ use uuid::Uuid;
 use super::catch_up::{CatchUp, passed_over, stagger};
 use super::dispatcher::Dispatcher;
 use super::due::{self, Due, OrderKind, Policy, Reason, Scene, Witness};
-use super::job::RawJob;
+use super::job::{Job, RawJob};
+use super::job_list::JobList;
 use super::jobs_file::Change;
 use super::lateness::Lateness;
 use super::next::next_in_cadence;
@@ -109,8 +110,7 @@ impl Scan {
                         .take(12)
                         .collect()
                 };
-                let due = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
-                Ok(carry_out(jobs, due, &scene))
+                Ok(scan(jobs, &scene, &mut new_id))
             })
             .await?;
         record(&dispatcher, slots, gone, now).await?;
@@ -175,8 +175,41 @@ struct Carry {
     removed: HashSet<usize>,
 }
 
+/// Scans the jobs that are awake; the others are only looked at.
+fn scan(
+    jobs: &mut JobList<'_>,
+    scene: &Scene<'_>,
+    new_id: &mut dyn FnMut() -> String,
+) -> Change<Carried> {
+    let (mut awake, mut wakes_at) = (Vec::new(), None);
+    jobs.look(|index, job| {
+        if due::is_idle(job, scene) {
+            wakes_at = earlier(wakes_at, due::wakes_at(job, scene));
+        } else {
+            awake.push(index);
+        }
+    });
+    for index in &awake {
+        jobs.get_mut(*index);
+    }
+    let raw = awake
+        .iter()
+        .filter_map(|index| Some((*index, jobs.got(*index)?)));
+    let due = due::due(raw, scene, new_id);
+    carry_out(jobs, due, scene, (&awake, wakes_at))
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    one.into_iter().chain(other).min()
+}
+
 /// Applies what the scan says to the jobs, and takes the orders out of it.
-fn carry_out(jobs: &mut Vec<RawJob>, due: Due, scene: &Scene<'_>) -> Change<Carried> {
+fn carry_out(
+    jobs: &mut JobList<'_>,
+    due: Due,
+    scene: &Scene<'_>,
+    (awake, mut wakes_at): (&[usize], Option<Timestamp>),
+) -> Change<Carried> {
     let mut carry = Carry::default();
     let kept: Vec<_> = due
         .orders
@@ -195,17 +228,13 @@ fn carry_out(jobs: &mut Vec<RawJob>, due: Due, scene: &Scene<'_>) -> Change<Carr
     // The job as it is after the scan is what runs.
     let orders = kept
         .into_iter()
-        .filter_map(|order| Some(due_job(jobs.get(order.index)?, order)));
+        .filter_map(|order| Some(due_job(jobs.got(order.index)?, order)));
     let orders = orders.collect();
-    let mut index = 0;
-    jobs.retain(|_| {
-        index += 1;
-        !carry.removed.contains(&(index - 1))
-    });
-    let wakes_at = jobs
-        .iter()
-        .filter_map(|job| due::wakes_at(job, scene))
-        .min();
+    for index in awake.iter().filter(|index| !carry.removed.contains(index)) {
+        let job = jobs.got(*index).map(Job::read);
+        wakes_at = earlier(wakes_at, job.and_then(|job| due::wakes_at(&job, scene)));
+    }
+    jobs.remove_at(|index| carry.removed.contains(&index));
     let found = Found {
         orders,
         wakes_at,
@@ -256,9 +285,9 @@ fn due_job(job: &RawJob, order: due::Order) -> DueJob {
 
 impl Carry {
     /// Whether an order is carried out: the job's own policy may withhold a late one.
-    fn keeps(&mut self, jobs: &[RawJob], order: &due::Order, scene: &Scene<'_>) -> bool {
-        let (Some(job), Some(slot)) = (jobs.get(order.index), order.slot) else {
-            return jobs.get(order.index).is_some();
+    fn keeps(&mut self, jobs: &JobList<'_>, order: &due::Order, scene: &Scene<'_>) -> bool {
+        let (Some(job), Some(slot)) = (jobs.got(order.index), order.slot) else {
+            return jobs.got(order.index).is_some();
         };
         if !matches!(order.kind, OrderKind::Scheduled(Lateness::CatchUp)) {
             return true;
@@ -273,7 +302,7 @@ impl Carry {
         objection.is_none()
     }
 
-    fn apply(&mut self, jobs: &mut [RawJob], change: due::Change, scene: &Scene<'_>) {
+    fn apply(&mut self, jobs: &mut JobList<'_>, change: due::Change, scene: &Scene<'_>) {
         let Some(job) = jobs.get_mut(change.index) else {
             return;
         };

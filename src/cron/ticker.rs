@@ -266,11 +266,7 @@ impl Ticker {
         if self.running.contains_key(job_id) {
             return Ok(());
         }
-        let jobs = self.dispatcher.jobs().read()?.jobs.jobs;
-        let job = jobs
-            .into_iter()
-            .find(|job| job.get("id").and_then(|id| id.as_str()) == Some(job_id));
-        if let Some(job) = job {
+        if let Some(job) = self.dispatcher.jobs().job(job_id)? {
             (self.dispatcher.parts.say)(&format!(
                 "A slot of job {job_id} was taken and never run; it is run now."
             ));

@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::claim;
 use super::job::RawJob;
@@ -360,7 +360,9 @@ impl Worker {
             guard: true,
         };
         let mut running = Box::pin(context.run(&task));
-        let mut beat = interval(PROGRESS);
+        // The claim was handed on just now.
+        let _a_minute_later = self.ledger.progress(self.id(), &self.owner, self.now());
+        let mut beat = interval_at(Instant::now() + PROGRESS, PROGRESS);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stopping = false;
         loop {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Dispatcher, Fate, Hold, Order};
 use crate::cron::finish::{self, Run};
-use crate::cron::job::{Job, find};
+use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::ledger::store::utc;
 use crate::ledger::{End, Outcome, Slot};
@@ -41,7 +41,7 @@ impl Dispatcher {
         let (with_agent, manual) = (claimed.task.work.needs_agent(), claimed.manual);
         let marked = self
             .with_jobs(move |jobs| {
-                let Some(job) = find(jobs, &id) else {
+                let Some(job) = jobs.find(&id) else {
                     return Ok(Change::Nothing(()));
                 };
                 let run = Run {
@@ -74,7 +74,7 @@ impl Dispatcher {
         let (id, by) = (claimed.job_id.clone(), claimed.by.clone());
         let _known_not_to_be_in_hand = self
             .with_jobs(move |jobs| {
-                let ours = find(jobs, &id).filter(|job| {
+                let ours = jobs.find(&id).filter(|job| {
                     Job::read(job)
                         .fire_claim()
                         .is_some_and(|held| held.by == by)
@@ -93,7 +93,7 @@ impl Dispatcher {
         let (id, by) = (id.to_owned(), by.to_owned());
         let _it_ends_by_its_age = self
             .with_jobs(move |jobs| {
-                let Some(job) = find(jobs, &id) else {
+                let Some(job) = jobs.find(&id) else {
                     return Ok(Change::Nothing(()));
                 };
                 finish::release(job, Some(&by));

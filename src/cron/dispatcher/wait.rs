@@ -10,7 +10,7 @@ use crate::bus::ServiceManager as _;
 use crate::child::leftovers::kill_marked;
 use crate::child::spawn::Watch;
 use crate::cron::finish::{self, Run};
-use crate::cron::job::{Job, find};
+use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::cron::run::EXECUTION_VARIABLE;
 use crate::dispatch::ending::{Seen, cause};
@@ -253,7 +253,7 @@ impl Dispatcher {
         let (zone, now) = (self.zone(), self.now());
         let told = self
             .with_jobs(move |jobs| {
-                let Some(job) = find(jobs, &id) else {
+                let Some(job) = jobs.find(&id) else {
                     return Ok(Change::Nothing(()));
                 };
                 let by = Job::read(job).fire_claim().map(|held| held.by.to_owned());

@@ -30,7 +30,7 @@ fn now() -> Timestamp {
     "2026-06-17T10:00:00Z".parse().unwrap()
 }
 
-fn add(jobs: &mut Vec<RawJob>, id: &str) {
+fn add(jobs: &mut JobList<'_>, id: &str) {
     jobs.push(json!({ "id": id }).as_object().unwrap().clone());
 }
 
@@ -56,7 +56,10 @@ fn keys_that_we_do_not_know_survive() {
         })
         .unwrap();
     let written = fs::read_to_string(place.file.path()).unwrap();
-    assert!(written.contains("\"x\": 1.50"), "{written}");
+    assert!(
+        written.contains(r#"{"id":"a","future":{"x":1.50}}"#),
+        "{written}"
+    );
     assert!(written.contains("\"top\""), "{written}");
     assert!(
         written.contains("\"updated_at\": \"2026-06-17T10:00:00+00:00\""),
@@ -199,7 +202,7 @@ fn what_python_writes_beyond_json_is_kept_through_a_change() {
     let whole = format!("{text}\n  ],\n  \"updated_at\": \"u\"\n}}");
     let place = place(Some(&whole));
     let change = |id: &'static str| {
-        let added = |jobs: &mut Vec<RawJob>| {
+        let added = |jobs: &mut JobList<'_>| {
             add(jobs, id);
             Ok(Change::Write(()))
         };

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::Ticker;
 use crate::cron::dispatcher::{Dispatcher, Fate, Order};
-use crate::cron::job::find;
 use crate::cron::stop_file;
 use crate::cron::wanted_run::{Begun, Wanted};
 use crate::error::{Error, Kind, Result};
@@ -32,8 +31,7 @@ fn asked(dispatcher: &Dispatcher, job_id: &str) -> Result<Order> {
     if let Some(stop) = stop_file::in_force(&dispatcher.parts.home, dispatcher.now()) {
         return Err(Error::new(Kind::Refused, stop.text()));
     }
-    let mut jobs = dispatcher.jobs().read()?.jobs.jobs;
-    let job = find(&mut jobs, job_id).cloned();
+    let job = dispatcher.jobs().job(job_id)?;
     let gone = || Error::new(Kind::NotFound, format!("there is no job {job_id}"));
     Ok(Order {
         job: job.ok_or_else(gone)?,
