@@ -193,6 +193,7 @@ fn the_sample_home_is_told_in_full() {
     let wanted = [
         ("HM402", home),
         ("HM412", "gateway.pid"),
+        ("HM416", home),
         ("HM509", "a49f6beb5b17"),
         ("HM509", "f645462fda68"),
         ("HM511", "f645462fda68"),

@@ -197,10 +197,8 @@ pub struct Needs {
     pub workdir: Option<String>,
     /// Where its message goes.
     pub deliver: Option<String>,
-    /// It names skills.
-    pub skills: bool,
-    /// It names toolsets.
-    pub toolsets: bool,
+    /// What our dispatcher does not do of it.
+    pub unmet: Vec<String>,
 }
 
 impl Job {
