@@ -110,10 +110,15 @@ fn wsl(marks: &Marks) -> Option<Container> {
     }
 }
 
-/// Whether our root is another directory than PID 1's, by the mounts that each sees. `init` is `None`
-/// where PID 1 cannot be looked at.
+/// Whether our root is another directory than PID 1's, by the mounts that each sees. `ours` is `None`
+/// where there is no `/proc` at all, `init` where PID 1 cannot be looked at.
 #[must_use]
-pub fn is_chroot(ours: &[Mount], init: Option<&[Mount]>) -> Fact<bool> {
+pub fn is_chroot(ours: Option<&[Mount]>, init: Option<&[Mount]>) -> Fact<bool> {
+    // Every init and every container's runtime mounts it first thing: only a root that was never booted
+    // lacks it.
+    let Some(ours) = ours else {
+        return Fact::Known(true);
+    };
     if ours.is_empty() {
         return Fact::hidden("/proc/self/mountinfo is empty or cannot be read");
     }
@@ -229,7 +234,9 @@ mod tests {
 
     fn chroot(ours: &str, init: Option<&str>) -> Option<bool> {
         let init = init.map(mounts);
-        is_chroot(&mounts(ours), init.as_deref()).known().copied()
+        is_chroot(Some(&mounts(ours)), init.as_deref())
+            .known()
+            .copied()
     }
 
     #[test]
@@ -247,5 +254,6 @@ mod tests {
         assert_eq!(chroot(other_root, Some(host)), Some(true));
         assert_eq!(chroot(host, None), None);
         assert_eq!(chroot("", Some(host)), None);
+        assert_eq!(is_chroot(None, None), Fact::Known(true), "no /proc");
     }
 }

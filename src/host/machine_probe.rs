@@ -21,12 +21,16 @@ const INITIAL_USER: u64 = 0xEFFF_FFFD;
 /// Looks at the machine. `environ` is our own environment, `now` the time that counts as now.
 #[must_use]
 pub fn machine(environ: &Environment, now: Now) -> Machine {
-    let mounts =
-        text("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| proc::mounts(&text));
+    let own = text("/proc/self/mountinfo");
+    let no_proc = own
+        .as_ref()
+        .is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    let mounts = own.map_or_else(|_| Vec::new(), |text| proc::mounts(&text));
     let init_mounts = text("/proc/1/mountinfo")
         .ok()
         .map(|text| proc::mounts(&text));
-    let chroot = container::is_chroot(&mounts, init_mounts.as_deref());
+    let seen = (!no_proc).then_some(mounts.as_slice());
+    let chroot = container::is_chroot(seen, init_mounts.as_deref());
     let kernel = line("/proc/sys/kernel/osrelease");
     let namespaces = namespaces(&mounts, chroot.clone());
     let marks = marks(environ, kernel.known().cloned(), &namespaces);

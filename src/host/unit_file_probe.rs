@@ -55,24 +55,50 @@ pub fn units(
     account: &AccountFacts,
     accounts: Accounts<'_>,
 ) -> Vec<UnitFacts> {
-    let mut found: BTreeMap<(bool, String), PathBuf> = BTreeMap::new();
+    let mut found: BTreeMap<(bool, String), Vec<PathBuf>> = BTreeMap::new();
     for (manager, directory) in directories {
         for name in services(directory) {
             let key = (*manager == ManagerKind::User, name.clone());
-            found.entry(key).or_insert_with(|| directory.join(name));
+            found.entry(key).or_default().push(directory.join(name));
         }
     }
     found
         .into_iter()
-        .filter_map(|((user, name), path)| {
+        .filter_map(|((user, name), paths)| {
             let manager = if user {
                 ManagerKind::User
             } else {
                 ManagerKind::System
             };
-            unit(&name, &path, manager, directories, (account, accounts))
+            let (first, below) = paths.split_first()?;
+            let read = |path: &Path| unit(&name, path, manager, directories, (account, accounts));
+            if !is_mask(first) {
+                return read(first);
+            }
+            let hidden = below.iter().find(|path| !is_mask(path));
+            masked(&name, manager, hidden.and_then(|path| read(path)))
         })
         .collect()
+}
+
+/// A link to `/dev/null`: nothing can start the unit.
+fn is_mask(path: &Path) -> bool {
+    std::fs::canonicalize(path).is_ok_and(|path| path == Path::new("/dev/null"))
+}
+
+/// A masked unit is described by the file that the mask hides. Where there is none, its name is all that
+/// tells whether it is of any concern.
+fn masked(name: &str, manager: ManagerKind, hidden: Option<UnitFacts>) -> Option<UnitFacts> {
+    let unnamed = || UnitFacts {
+        name: name.to_owned(),
+        manager: Some(manager),
+        ..UnitFacts::default()
+    };
+    let by_name = || name.contains("hermes").then(unnamed);
+    let mut unit = hidden.or_else(by_name)?;
+    unit.load_state = Some("masked".to_owned());
+    unit.file_state = Some("masked".to_owned());
+    Some(unit)
 }
 
 /// Names of the services in a directory. The vendor's directories hold hundreds, so there only a name
@@ -100,9 +126,6 @@ fn unit(
     directories: &[(ManagerKind, PathBuf)],
     (account, accounts): (&AccountFacts, Accounts<'_>),
 ) -> Option<UnitFacts> {
-    if std::fs::canonicalize(path).is_ok_and(|path| path == Path::new("/dev/null")) {
-        return None;
-    }
     let drop_ins = drop_ins(name, manager, directories);
     let mut settings = Settings::default().with(&text(path)?);
     for drop_in in &drop_ins {
@@ -244,5 +267,29 @@ mod tests {
         assert_eq!(units.len(), 1);
         assert_eq!(units[0].kill_mode.as_deref(), Some("process"));
         assert_eq!(units[0].drop_ins.len(), 1);
+    }
+
+    #[test]
+    fn a_masked_unit_is_described_by_what_the_mask_hides() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("etc/systemd/system");
+        let vendor = dir.path().join("run/systemd/system");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(&vendor).unwrap();
+        for name in ["bot.service", "hermes.service", "cron.service"] {
+            std::os::unix::fs::symlink("/dev/null", folder.join(name)).unwrap();
+        }
+        std::fs::write(vendor.join("bot.service"), SERVE).unwrap();
+        let account = account();
+        let directories = directories(dir.path(), &account, None);
+        let units = units(&directories, &account, &|_| None);
+        let names: Vec<_> = units.iter().map(|unit| unit.name.as_str()).collect();
+        assert_eq!(names, ["bot.service", "hermes.service"]);
+        for unit in &units {
+            assert_eq!(unit.load_state.as_deref(), Some("masked"));
+            assert_eq!(unit.file_state.as_deref(), Some("masked"));
+        }
+        assert_eq!(units[0].role, Some(Role::Serve));
+        assert_eq!(units[1].role, None);
     }
 }

@@ -67,7 +67,8 @@ fn is_awaited(evidence: &Evidence, unit: &UnitFacts) -> bool {
 }
 
 fn judge(evidence: &Evidence, unit: &UnitFacts, outcome: &mut Outcome) {
-    if !unit.asked {
+    // A masked unit is seldom loaded: its file tells.
+    if !unit.asked && !is_masked(unit) {
         return;
     }
     if let Some(finding) = why_not_running(evidence, unit) {
@@ -105,22 +106,22 @@ fn seen(name: &str, value: Option<&String>) -> Observation {
     Observation::new("property", name, value)
 }
 
+fn is_masked(unit: &UnitFacts) -> bool {
+    let masked = |state: &Option<String>| state.as_deref().is_some_and(|s| s.starts_with("masked"));
+    masked(&unit.load_state) || masked(&unit.file_state)
+}
+
 /// The one reason that counts, the earliest on the way from file to process.
 fn why_not_running(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
     let name = &unit.name;
     let loaded = unit.load_state.as_deref().unwrap_or("loaded");
     let active = unit.active_state.as_deref().unwrap_or("active");
-    let is_masked = loaded == "masked"
-        || matches!(
-            unit.file_state.as_deref(),
-            Some("masked" | "masked-runtime")
-        );
     let runs = matches!(active, "active" | "activating" | "reloading");
     let level = match (runs, is_awaited(evidence, unit)) {
         (false, true) => Severity::Error,
         _ => Severity::Warning,
     };
-    let finding = if is_masked {
+    let finding = if is_masked(unit) {
         masked(evidence, unit)
     } else if !matches!(loaded, "loaded" | "stub" | "merged") {
         not_loaded(evidence, unit, loaded)
@@ -156,7 +157,9 @@ fn why_not_running(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
 fn masked(evidence: &Evidence, unit: &UnitFacts) -> Finding {
     let (facts, name) = (&evidence.facts, &unit.name);
     let effect = "lets it be started again";
-    let shown = mend::verify_property(facts, unit, "LoadState", "^loaded$");
+    // What the mask hid may be gone.
+    let pattern = r"^\(loaded\|not-found\)$";
+    let shown = mend::verify_property(facts, unit, "LoadState", pattern);
     let remedy = mend::of_manager(facts, unit, &["unmask", name], effect)
         .undo(mend::ask(facts, unit, &["mask", name]))
         .verify(shown);
@@ -227,10 +230,10 @@ fn not_enabled(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
         return None;
     }
     let (facts, name) = (&evidence.facts, &unit.name);
-    let state = unit.file_state.as_deref().unwrap_or_default();
-    if state.starts_with("masked") || unit.load_state.as_deref() == Some("masked") {
+    if is_masked(unit) {
         return None;
     }
+    let state = unit.file_state.as_deref().unwrap_or_default();
     let summary = format!("{name} is {state}: it does not start at boot");
     let finding =
         of_unit("HM315", unit, summary).seen(seen("UnitFileState", unit.file_state.as_ref()));
