@@ -121,6 +121,8 @@ pub(crate) enum Command {
     Help(Help),
     #[command(name = hermes::host::bus_probe::DOORS_COMMAND, hide = true)]
     Doors(crate::doors::Doors),
+    #[command(name = hermes::doctor::confine::TRIAL_COMMAND, hide = true)]
+    Confine(crate::doors::Confine),
     #[command(hide = true)]
     Worker(crate::worker::Worker),
     #[command(hide = true)]
@@ -147,6 +149,7 @@ impl Command {
             Self::Man(man) => man.run(runtime),
             Self::Help(help) => help.run(runtime),
             Self::Doors(doors) => doors.run(runtime),
+            Self::Confine(trial) => Ok(trial.run()),
             Self::Worker(worker) => worker.run(runtime),
             Self::Guard(guard) => guard.run(),
         }

@@ -1,8 +1,10 @@
-//! The hidden subcommand with which a root doctor asks as another account.
+//! The hidden subcommands by which a doctor asks itself: as another account, and whether it may confine
+//! itself.
 
 use std::io::Read;
 
 use clap::Args;
+use hermes::doctor::confine::confine_for_trial;
 use hermes::error::{Error, Kind, Result};
 use hermes::host::bus_probe::doors_from_stdin;
 use hermes::runtime::Runtime;
@@ -33,5 +35,17 @@ impl Doors {
             .map_err(|error| Error::new(Kind::Invalid, format!("request: {error}")))?;
         runtime.out.print(&String::from_utf8_lossy(&answer))?;
         Ok(Exit::OK)
+    }
+}
+
+/// Confine this process, and end; where that is forbidden on pain of death, by a signal
+#[derive(Args, Debug)]
+pub(crate) struct Confine {}
+
+impl Confine {
+    pub(crate) fn run(self) -> Exit {
+        let Self {} = self;
+        confine_for_trial();
+        Exit::OK
     }
 }

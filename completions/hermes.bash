@@ -16,6 +16,9 @@ _hermes() {
             ",$1")
                 cmd="hermes"
                 ;;
+            hermes,__confine)
+                cmd="hermes__subcmd____confine"
+                ;;
             hermes,__doors)
                 cmd="hermes__subcmd____doors"
                 ;;
@@ -212,8 +215,38 @@ _hermes() {
 
     case "${cmd}" in
         hermes)
-            opts="-p -h -V --home --profile --color --ascii --help --version serve service cron loop heartbeat session agent pause resume doctor config explain completions man help __doors worker guard"
+            opts="-p -h -V --home --profile --color --ascii --help --version serve service cron loop heartbeat session agent pause resume doctor config explain completions man help __doors __confine worker guard"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd____confine)
+            opts="-p -h --home --profile --color --ascii --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1268,7 +1301,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__explain)
-            opts="-p -h --all --json --home --profile --color --ascii --help HM101 HM102 HM103 HM104 HM105 HM106 HM107 HM108 HM109 HM110 HM201 HM202 HM203 HM204 HM205 HM206 HM207 HM208 HM209 HM210 HM211 HM221 HM222 HM223 HM224 HM225 HM241 HM242 HM243 HM244 HM245 HM246 HM301 HM302 HM303 HM304 HM305 HM306 HM307 HM308 HM309 HM310 HM311 HM312 HM313 HM314 HM315 HM316 HM317 HM318 HM319 HM331 HM332 HM341 HM401 HM402 HM403 HM404 HM405 HM406 HM407 HM408 HM409 HM411 HM412 HM413 HM414 HM415 HM416 HM481 HM501 HM502 HM503 HM504 HM505 HM506 HM507 HM508 HM509 HM510 HM511 HM512 HM513 HM514 HM515 HM516 HM517 HM518 HM519 HM601 HM602 HM603 HM604 HM605 HM607 HM608 HM610 HM611 HM612 HM613 HM614 HM701 HM702 HM703 HM704 HM705 HM706 HM707 HM710 HM711 HM712 HM713 HM714 HM802 HM803 HM804 HM805 HM806 HM807 HM808 HM809 HM811 HM812 HM813 HM814 HM901 HM902 HM903 HM904"
+            opts="-p -h --all --json --home --profile --color --ascii --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -48,6 +48,7 @@ complete -c hermes -n "__fish_hermes_needs_command" -f -a "completions" -d 'Prin
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "man" -d 'Print the manual page, or write all pages into a directory'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "help" -d 'Print help of a command, or the table of exit codes'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "__doors" -d 'Dial the doors that a request on stdin names, and print what they said'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "__confine" -d 'Confine this process, and end; where that is forbidden on pain of death, by a signal'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "worker" -d 'Adopt one execution and run it; its payload comes on stdin'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "guard" -d 'Tie this process to its parent and become a program'
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l host -d 'Address to listen at [default: serve.host, else 127.0.0.1]' -r
@@ -701,6 +702,13 @@ always\t'Always'
 never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand __doors" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand __doors" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand __confine" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand __confine" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand __confine" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand __confine" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand __confine" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand worker" -l execution -d 'The execution' -r
 complete -c hermes -n "__fish_hermes_using_subcommand worker" -l manager -d 'The manager to place this process with' -r -f -a "system\t'PID 1'
 user\t'The user\'s own'"

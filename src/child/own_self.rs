@@ -1,5 +1,5 @@
-//! This very program as another account: what only that account may ask is asked by a child that
-//! became it. Owns the spawn and its deadline.
+//! This very program as a child of its own: as another account, for what only that account may ask, and
+//! as itself, for what may be deadly. Owns the spawn and its deadline.
 
 use std::{io, process::Stdio, time::Duration};
 
@@ -51,4 +51,19 @@ pub async fn ask_as(
     }
     let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(io::Error::other(format!("{}: {words}", output.status)))
+}
+
+/// Whether this program, run with `words`, is killed by no signal.
+#[must_use]
+pub fn survives(words: &[&str]) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "this module is part of `child`")]
+    let mut command = std::process::Command::new(OWN_PROGRAM);
+    let status = command
+        .args(words)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.code().is_some())
 }

@@ -10,6 +10,8 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus,
 };
 
+use crate::child::own_self;
+
 /// What keeps this process from writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sandbox {
@@ -42,15 +44,36 @@ impl Sandbox {
     }
 }
 
-/// Confines this thread and all that it will start. A kernel without Landlock is no reason to stop.
+/// The hidden subcommand that does [`confine_for_trial`].
+pub const TRIAL_COMMAND: &str = "__confine";
+
+/// Confines this thread and all that it will start. A kernel without Landlock is no reason to stop, nor is
+/// a filter that forbids it: `SystemCallFilter=@system-service` of systemd 252 kills who asks for it, so a
+/// child asks first.
 #[must_use]
 pub fn confine() -> Sandbox {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if is_filtered(&status) && !own_self::survives(&[TRIAL_COMMAND]) {
+        let why = "the filter of system calls forbids landlock (SystemCallFilter= of the unit)";
+        return Sandbox::None(why.to_owned());
+    }
     match restrict() {
         Ok(RulesetStatus::FullyEnforced) => Sandbox::Landlock,
         Ok(RulesetStatus::PartiallyEnforced) => Sandbox::Partial,
         Ok(RulesetStatus::NotEnforced) => Sandbox::None("this kernel has no landlock".to_owned()),
         Err(error) => Sandbox::None(format!("landlock refused: {error}")),
     }
+}
+
+/// Confines this process and says nothing: whether it lives on is the answer.
+pub fn confine_for_trial() {
+    let _whatever_came_of_it = restrict();
+}
+
+/// Whether system calls are filtered, by the text of `/proc/self/status`.
+fn is_filtered(status: &str) -> bool {
+    let mut lines = status.lines().filter_map(|line| line.split_once(':'));
+    lines.any(|(name, value)| name == "Seccomp" && value.trim() == "2")
 }
 
 /// Writing up to the fifth version of the interface: a later one would also cut off Unix sockets. No
@@ -92,6 +115,17 @@ mod tests {
         std::thread::spawn(move || work(confine()))
             .join()
             .expect("the confined thread ends well")
+    }
+
+    #[test]
+    fn a_filter_is_told_from_none() {
+        assert!(is_filtered(
+            "Name:\thermes\nSeccomp:\t2\nSeccomp_filters:\t3\n"
+        ));
+        assert!(!is_filtered(
+            "Name:\thermes\nSeccomp:\t0\nSeccomp_filters:\t2\n"
+        ));
+        assert!(!is_filtered(""));
     }
 
     #[test]
