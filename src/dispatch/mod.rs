@@ -7,6 +7,7 @@ pub mod flips;
 pub mod forecast;
 pub mod handover;
 pub mod launcher;
+pub mod memory;
 pub mod mode;
 pub mod placement;
 pub mod verdict_probe;

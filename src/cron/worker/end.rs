@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::{Ending, Seat, Worker};
 use crate::cron::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
 use crate::cron::finish::{self, Run};
+use crate::cron::job::find;
 use crate::cron::jobs_file::Change;
 use crate::cron::output::Document;
 use crate::cron::redact::redact;
@@ -164,7 +165,7 @@ impl Worker {
         let id = &self.work.task.job_id;
         let now = self.now();
         self.jobs().update(now, |jobs| {
-            let Some(job) = jobs.find(id) else {
+            let Some(job) = find(jobs, id) else {
                 return Ok(Change::Nothing(()));
             };
             finish::mark(job, run, now, &self.zone);

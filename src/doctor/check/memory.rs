@@ -3,9 +3,10 @@
 
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::Mode;
+use crate::dispatch::memory::{self, LEAST, MIB};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Subject};
-use crate::host::facts::Fact;
+use crate::host::facts::{Fact, Program};
 
 /// The check of memory.
 pub(super) const CHECKS: &[Check] = &[Check {
@@ -13,42 +14,30 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::Host,
     title: "whether the memory limit of workers is in force, and adds up",
     codes: &["HM107", "HM108"],
-    run: memory,
+    run: judge,
 }];
 
-const MIB: u64 = 1 << 20;
-/// The most that one worker may use, whatever the machine has.
-const MOST: u64 = 4096 * MIB;
-/// The least that it is given.
-const LEAST: u64 = 64 * MIB;
-
-/// The limit of one worker's scope: half of the memory, between 64 MiB and 4 GiB, and no more than the
-/// dispatcher's own unit or `TERMINAL_LOCAL_MEMORY_MAX_MB` allow.
+/// The limit of one worker's scope. Hermes Agent gives none more than its own unit may use.
 fn limit(evidence: &Evidence) -> Option<u64> {
     let total = evidence.facts.machine.memory.total?;
-    let unit = evidence.facts.dispatcher.unit.as_ref();
-    let of_unit = unit
+    let dispatcher = &evidence.facts.dispatcher;
+    let environ = dispatcher.environ.known();
+    let variable = environ.and_then(|environ| environ.get(memory::VARIABLE));
+    let own = memory::worker_limit(total, variable);
+    let of_unit = dispatcher
+        .unit
+        .as_ref()
+        .filter(|_| dispatcher.program == Program::HermesAgent)
         .and_then(|unit| unit.memory_max)
         .filter(|max| *max >= LEAST);
-    let environ = evidence.facts.dispatcher.environ.known();
-    let of_variable = environ
-        .and_then(|environ| environ.get("TERMINAL_LOCAL_MEMORY_MAX_MB"))
-        .and_then(|text| text.parse::<u64>().ok())
-        .filter(|mib| *mib > 0)
-        .map(|mib| mib.saturating_mul(MIB));
-    let own = (total / 2).clamp(LEAST, MOST);
-    [of_unit, of_variable]
-        .into_iter()
-        .flatten()
-        .chain([own])
-        .min()
+    Some(of_unit.map_or(own, |max| max.min(own)))
 }
 
 fn mib(bytes: u64) -> String {
     format!("{} MiB", bytes / MIB)
 }
 
-fn memory(evidence: &Evidence) -> Outcome {
+fn judge(evidence: &Evidence) -> Outcome {
     if evidence.decision_jobs.mode != Mode::Scoped {
         return Outcome::not_applicable("workers get no scope, and so no limit of their own");
     }
