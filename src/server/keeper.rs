@@ -185,13 +185,13 @@ impl Desk {
         let done = self.ask(|store| store.apply(&steps));
         drop(steps);
         let mut saved = match done {
-            Ok(applied) => {
+            Ok(saved) => {
                 self.waiting.clear();
-                let over = applied.changed && self.trouble.take().is_some();
-                if written > 0 || over {
-                    self.tell(Stored::Written(written, self.trouble.clone()));
+                self.trouble = None;
+                if written > 0 {
+                    self.tell(Stored::Written(written, None));
                 }
-                applied.saved.into_iter().map(Ok).collect::<VecDeque<_>>()
+                saved.into_iter().map(Ok).collect::<VecDeque<_>>()
             }
             Err(why) => {
                 let writes = batch.iter().filter_map(|order| match order {

@@ -80,11 +80,10 @@ logind makes the runtime directory of an account when it logs in, starts its use
 both after the logout where linger is on. When it is masked or does not answer, linger can neither be \
 read nor set: 'loginctl enable-linger' fails.
 
-A user manager that runs already is not hurt, and root can start one without logind:
+A user manager that runs already is not hurt. Up to some version of systemd (252 does, 257 no longer), \
+root can start one without logind, until the next boot:
 
-  systemctl start user@UID.service
-
-That lasts until the next boot. Hosts that masked logind on purpose can enable that unit instead.",
+  systemctl start user@UID.service",
         cleared_by: ClearedBy::Remedy,
     },
     Entry {

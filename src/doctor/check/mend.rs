@@ -35,7 +35,11 @@ pub(super) fn relinger(facts: &Facts) -> Remedy {
         ["loginctl", "enable-linger", &account],
         "tells logind of the account again, and starts its user manager",
     )
-    .verify(["loginctl", "show-user", &account, "--property=Linger"])
+    .verify(shell(format!(
+        "loginctl show-user {} --property=Linger && systemctl is-active {}",
+        inner(&account),
+        user_manager(facts)
+    )))
 }
 
 /// Starts the user manager, which then runs until the next logout or boot.
@@ -63,6 +67,17 @@ pub(super) fn restart_user_manager(facts: &Facts) -> Remedy {
         "starts the user manager anew; all that runs under it ends",
     )
     .verify(["systemctl", "is-active", &manager])
+}
+
+/// Restarts the message bus of the account, by the manager's own door.
+pub(super) fn restart_bus(facts: &Facts) -> Remedy {
+    let runtime = format!("XDG_RUNTIME_DIR={}", run_user(facts));
+    let ask = ["env", runtime.as_str(), "systemctl", "--user", "restart"];
+    Remedy::user(
+        ask.into_iter().chain(["dbus.socket", "dbus.service"]),
+        "starts the account's message bus anew; jobs go on",
+    )
+    .verify(["env", &runtime, "busctl", "--user", "status"])
 }
 
 /// Makes the user manager connect to the system bus again.

@@ -142,7 +142,12 @@ fn answered(evidence: &Evidence, open: &DoorReport) -> Outcome {
         .severity(level)
         .seen(stop(door, stage, failure))
         .seen(Observation::new("connect", &open.path, "answers"))
-        .remedy(mend::restart_user_manager(facts)),
+        // A daemon that looks names up by PID 1 hangs with it.
+        .because_of("HM104")
+        .remedy(match door.door {
+            Door::SessionBus => mend::restart_bus(facts),
+            _ => mend::restart_user_manager(facts),
+        }),
     );
     outcome
 }

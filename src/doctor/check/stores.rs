@@ -5,7 +5,7 @@ pub(super) mod content;
 pub(super) mod databases;
 
 use super::homes::{self, each};
-use super::{Check, Group, Outcome};
+use super::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::home::{Disk, HomeEvidence};
 use crate::doctor::evidence::read::{FileKind, Stat, TroubleKind};
 use crate::doctor::evidence::{Evidence, Read};
@@ -258,7 +258,11 @@ fn read_only(home: &HomeEvidence, disk: &Disk, outcome: &mut Outcome) {
     }
     let path = home.label();
     let remedy = Remedy::root(
-        ["mount", "-o", "remount,rw", &path],
+        mend::shell(format!(
+            "at=$(findmnt -n -o TARGET -T {}) && \
+             {{ mount -o remount,rw \"$at\" || mount -o remount,bind,rw \"$at\"; }}",
+            mend::inner(&path)
+        )),
         "makes the file system writable, if nothing worse keeps it so",
     );
     outcome.find(
