@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::{HOME, Rig};
 
 /// A unit that makes one pass, as the account, or as root.
-fn install(rig: &Rig, user: &str, more: &str) {
+pub(super) fn install(rig: &Rig, user: &str, more: &str) {
     rig.sh(&format!(
         "cat >/etc/systemd/system/pass.service <<'X'\n[Service]\nType=simple\nUser={user}\n\
          Environment=HERMES_HOME={HOME} HERMES_TIMEZONE=UTC\nExecStart=/usr/local/bin/hermes cron tick\n\
@@ -17,7 +17,7 @@ fn install(rig: &Rig, user: &str, more: &str) {
 }
 
 /// Makes the job due, and its script wait until it is let go.
-fn arm(rig: &Rig, script: &str) {
+pub(super) fn arm(rig: &Rig, script: &str) {
     rig.sh(&format!(
         "cd {HOME} && printf '%s\\n' '#!/bin/sh' '{script}' >scripts/ok.sh && rm -f go began && mkfifo go began && \
          sed -i 's/\"next_run_at\": *\"[^\"]*\"/\"next_run_at\":\"'$(date -u -d '-30 seconds' +%Y-%m-%dT%H:%M:%S.%6N)'+00:00\"/' \
@@ -25,15 +25,15 @@ fn arm(rig: &Rig, script: &str) {
     ));
 }
 
-const WAITS: &str = "echo >began; read go <go; echo done";
+pub(super) const WAITS: &str = "echo >began; read go <go; echo done";
 
 /// Waits for the script's first sign of life.
-fn began(rig: &Rig) {
+pub(super) fn began(rig: &Rig) {
     rig.sh(&format!("timeout 60 cat {HOME}/began >/dev/null"));
 }
 
 /// Lets the script end, and waits for the job to be marked.
-fn let_go(rig: &Rig, status: &str) {
+pub(super) fn let_go(rig: &Rig, status: &str) {
     rig.sh(&format!("timeout 60 sh -c 'echo >{HOME}/go'"));
     marked(rig, status);
 }
@@ -45,7 +45,7 @@ fn marked(rig: &Rig, status: &str) {
 }
 
 /// Rows of the ledger, read where it lies.
-fn rows(rig: &Rig, sql: &str) -> Vec<Vec<String>> {
+pub(super) fn rows(rig: &Rig, sql: &str) -> Vec<Vec<String>> {
     let root = PathBuf::from(rig.must(&["root"]));
     let path = root
         .join(HOME.trim_start_matches('/'))
@@ -67,7 +67,12 @@ fn rows(rig: &Rig, sql: &str) -> Vec<Vec<String>> {
     rows.collect::<rusqlite::Result<_>>().expect("rows")
 }
 
-const FACTS: &str =
+/// Runs one pass of the unit to its end.
+pub(super) fn pass(rig: &Rig) {
+    rig.sh("systemctl start pass.service; while systemctl is-active -q pass.service; do :; done");
+}
+
+pub(super) const FACTS: &str =
     "SELECT e.status, f.mode, f.mechanism, f.manager, f.cause, e.error FROM executions e
     LEFT JOIN execution_facts f ON f.execution_id = e.id ORDER BY e.claimed_at DESC, e.rowid DESC";
 
@@ -115,7 +120,7 @@ fn a_degraded_job_dies_with_its_dispatcher_and_the_ledger_says_so() {
         rig.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'scripts/ok.s[h]' || true");
     assert_eq!(left, "0", "what the job started is gone");
     // The worker wrote its end itself, or the next pass does.
-    rig.sh("systemctl start pass.service; while systemctl is-active -q pass.service; do :; done");
+    pass(&rig);
     let row = &rows(&rig, FACTS)[0];
     assert_eq!(
         (row[0].as_str(), row[1].as_str(), row[4].as_str()),
@@ -143,7 +148,7 @@ fn b08_fail_closed_refuses_with_the_remedy() {
     rig.sh(&format!("printf 'cron:\\n  require_restart_safe_scope: true\\n' >{HOME}/config.yaml; chown svc: {HOME}/config.yaml"));
     install(&rig, "svc", "");
     arm(&rig, "echo ran");
-    rig.sh("systemctl start pass.service; while systemctl is-active -q pass.service; do :; done");
+    pass(&rig);
     let row = &rows(&rig, FACTS)[0];
     assert_eq!(row[0], "failed");
     assert!(
@@ -158,7 +163,7 @@ fn b02_a_root_unit_gets_a_scope_of_the_system_manager() {
     let rig = Rig::with_account(&[], false);
     install(&rig, "root", "");
     arm(&rig, "echo ran");
-    rig.sh("systemctl start pass.service; while systemctl is-active -q pass.service; do :; done");
+    pass(&rig);
     assert_eq!(
         rows(&rig, FACTS)[0][..4],
         ["completed", "scoped", "scope", "system"]
@@ -189,7 +194,7 @@ fn a_mute_manager_does_not_hold_up_the_job() {
     install(&rig, "svc", "");
     rig.fault("hung-all");
     arm(&rig, "echo ran");
-    rig.sh("systemctl start pass.service; while systemctl is-active -q pass.service; do :; done");
+    pass(&rig);
     assert_eq!(rows(&rig, FACTS)[0][..2], ["completed", "degraded"]);
 }
 
@@ -198,18 +203,16 @@ fn a_mute_manager_does_not_hold_up_the_job() {
 fn linger_turned_on_and_off_shows_at_the_next_job() {
     let rig = Rig::with_account(&[], false);
     install(&rig, "svc", "");
-    let pass = |script: &str| {
+    let mode = |script: &str| {
         arm(&rig, script);
-        rig.sh(
-            "systemctl start pass.service; while systemctl is-active -q pass.service; do :; done",
-        );
+        pass(&rig);
         rows(&rig, FACTS)[0][1].clone()
     };
-    assert_eq!(pass("echo 1"), "degraded");
+    assert_eq!(mode("echo 1"), "degraded");
     rig.must(&["linger", "svc", "on"]);
-    assert_eq!(pass("echo 2"), "scoped");
+    assert_eq!(mode("echo 2"), "scoped");
     rig.must(&["linger", "svc", "off"]);
-    assert_eq!(pass("echo 3"), "degraded");
+    assert_eq!(mode("echo 3"), "degraded");
 }
 
 #[test]
@@ -238,7 +241,7 @@ fn a_reboot_in_the_middle_of_a_job_is_called_one() {
     rig.sh("systemctl start pass.service");
     began(&rig);
     rig.must(&["reboot"]);
-    rig.sh("systemctl start pass.service; while systemctl is-active -q pass.service; do :; done");
+    pass(&rig);
     let row = rows(&rig, FACTS).into_iter().last().expect("a row");
     assert_eq!((row[0].as_str(), row[4].as_str()), ("unknown", "reboot"));
 }

@@ -3,22 +3,46 @@
 
 #![expect(clippy::disallowed_methods, reason = "the rig is a program")]
 
+mod agent;
 mod bus;
 mod cron;
+mod cure;
+mod home;
+mod host;
 mod hung;
 mod linger;
+mod old;
+mod report;
+mod restart;
 mod serve;
-mod service;
+mod session;
+mod table;
+mod unit;
+mod vm;
 
-use std::process::{Command, Output};
+use std::cell::RefCell;
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use serde_json::Value;
+use report::{Report, over};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rig/systemd-rig");
 
+/// Names the directory whose systemd is booted, where it is not to be this machine's.
+const ROOT: &str = "HERMES_RIG_ROOT";
+
 /// A home with one armed job, owned by the service account.
 const HOME: &str = "/var/lib/agent";
+
+/// What remedies need of it, for root, who runs those that want root.
+const SUDO: &str = r#"#!/bin/sh
+if [ "$1" = -u ]; then
+    user=${2#\#}
+    shift 2
+    exec setpriv --reuid "$user" --clear-groups -- "$@"
+fi
+exec "$@"
+"#;
 
 const JOBS: &str = r#"{"jobs":[{"id":"a1b2c3d4e5f6","name":"probe","prompt":"","script":"ok.sh",
 "no_agent":true,"schedule":{"kind":"interval","minutes":30,"display":"every 30m"},
@@ -29,6 +53,7 @@ const JOBS: &str = r#"{"jobs":[{"id":"a1b2c3d4e5f6","name":"probe","prompt":"","
 /// A machine that is gone when the test is.
 pub(crate) struct Rig {
     name: String,
+    running: RefCell<Vec<Child>>,
 }
 
 impl Rig {
@@ -38,10 +63,20 @@ impl Rig {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let rig = Self {
             name: format!("hermes-{}-{number}", std::process::id()),
+            running: RefCell::default(),
         };
         let bind = format!("{}:/usr/local/bin/hermes", env!("CARGO_BIN_EXE_hermes"));
-        let words = [&["up", "--bind-ro", bind.as_str()], options].concat();
+        let mut words = vec!["up", "--bind-ro", bind.as_str()];
+        // Another distribution's root instead of this machine's: another systemd.
+        let root = std::env::var(ROOT).unwrap_or_default();
+        if !root.is_empty() {
+            words.extend(["--root", root.as_str()]);
+        }
+        words.extend(options);
         rig.must(&words);
+        rig.sh(&format!(
+            "printf '%s' '{SUDO}' >/usr/local/bin/sudo && chmod +x /usr/local/bin/sudo"
+        ));
         rig
     }
 
@@ -82,6 +117,13 @@ impl Rig {
         self.must(&["exec", "sh", "-euc", script])
     }
 
+    /// Whether logind takes part in the start of a user manager, and keeps the account in mind when it
+    /// ends: 257 does, 252 does not.
+    pub(crate) fn logind_leads(&self) -> bool {
+        let version = self.sh("systemctl --version | sed -n '1s/^systemd \\([0-9]*\\).*/\\1/p'");
+        version.parse::<u32>().expect("a version") >= 256
+    }
+
     /// Breaks something.
     pub(crate) fn fault(&self, kind: &str) {
         self.must(&["fault", kind, "svc"]);
@@ -92,15 +134,38 @@ impl Rig {
         self.script(&[&["exec"], who, words].concat())
     }
 
+    /// Starts a command inside that ends with the rig.
+    pub(crate) fn leave_running(&self, who: &[&str], words: &[&str]) {
+        let child = Command::new(SCRIPT)
+            .args(["--name", &self.name, "exec"])
+            .args(who)
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        self.running
+            .borrow_mut()
+            .push(child.expect("the rig's script"));
+    }
+
     /// The report of a doctor that is run inside, as somebody.
     pub(crate) fn doctor(&self, who: &[&str], words: &[&str]) -> Report {
         let doctor = ["hermes", "cron", "doctor", "--json", "--home", HOME];
-        let output = self.exec(who, &[&doctor, words].concat());
+        Self::read(&self.exec(who, &[&doctor, words].concat()))
+    }
+
+    /// The report of a doctor that root runs inside by a command of the test's own.
+    pub(crate) fn doctor_by(&self, words: &[&str]) -> Report {
+        Self::read(&self.exec(&[], words))
+    }
+
+    fn read(output: &Output) -> Report {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let document = serde_json::from_str(&text);
         let document = document.unwrap_or_else(|error| {
             let stderr = String::from_utf8_lossy(&output.stderr);
-            unreachable_report(&format!("no report ({error}): {text}{stderr}"))
+            over(&format!("no report ({error}): {text}{stderr}"))
         });
         Report {
             document,
@@ -114,50 +179,24 @@ impl Rig {
         self.doctor(&who, &["--shell"])
     }
 
-    /// Runs the first remedy of a finding, as whoever must run it, and then its verification.
-    pub(crate) fn mend(&self, report: &Report, code: &str) {
-        let finding = report.finding(code).unwrap_or_else(|| report.lacks(code));
-        let remedy = &finding["remedies"][0];
-        let as_root = remedy["needs"] == "root";
-        let who: &[&str] = if as_root {
-            &[]
-        } else {
-            &["--user", "svc", "--xdg"]
-        };
-        let words = |part: &str| -> Vec<String> {
-            let words = remedy[part]
-                .as_array()
-                .expect("words")
-                .iter()
-                .filter_map(Value::as_str);
-            let words: Vec<_> = words
-                .skip_while(|word| *word == "sudo")
-                .map(str::to_owned)
-                .collect();
-            assert!(!words.is_empty(), "{code} has no {part}");
-            words
-        };
-        self.attempt(who, &words("argv"), 1);
-        // What a remedy starts may need a moment: the verification is asked again until it succeeds.
-        self.attempt(who, &words("verify"), 100);
+    /// Writes `agent.service`, enabled and not started: our serve, as `svc`, with more lines.
+    pub(crate) fn unit(&self, lines: &str) {
+        self.sh(&format!(
+            "cat >/etc/systemd/system/agent.service <<'X'\n[Unit]\nDescription=agent\n[Service]\nUser=svc\n\
+             Environment=HERMES_HOME={HOME}\nExecStart=/usr/local/bin/hermes serve --port 0\nRestart=always\n\
+             {lines}\n[Install]\nWantedBy=multi-user.target\nX\n\
+             systemctl daemon-reload && systemctl enable -q agent.service"
+        ));
     }
 
-    fn attempt(&self, who: &[&str], words: &[String], times: u32) {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let mut told = String::new();
-        for _ in 0..times {
-            let output = self.exec(who, &words);
-            if output.status.success() {
-                return;
-            }
-            told = format!(
-                "{words:?} ended with {:?}: {}{}",
-                output.status.code(),
-                String::from_utf8_lossy(&output.stdout),
-                String::from_utf8_lossy(&output.stderr)
-            );
-        }
-        unreachable_report(&told)
+    /// The doctor as root, of that unit.
+    pub(crate) fn doctor_of_unit(&self) -> Report {
+        self.doctor(&[], &["--unit", "agent.service"])
+    }
+
+    /// Waits until something holds; the script ends when it does.
+    pub(crate) fn until(&self, condition: &str) {
+        self.sh(&format!("timeout 60 sh -c 'until {condition}; do :; done'"));
     }
 
     /// The doctor as the service account in a unit that is written for it: for hosts whose manager
@@ -167,7 +206,7 @@ impl Rig {
             "cat >/etc/systemd/system/look.service <<'X'\n[Service]\nType=oneshot\nUser=svc\n\
              SuccessExitStatus=0 1 2 3\nStandardOutput=file:/run/look.json\n\
              ExecStart=/usr/local/bin/hermes cron doctor --json --shell --home {HOME}\nX\n\
-             systemctl daemon-reload && systemctl start look.service"
+             rm -f /run/look.json && systemctl daemon-reload && systemctl start look.service"
         ));
         let document = serde_json::from_str(&self.sh("cat /run/look.json")).expect("a report");
         Report {
@@ -180,71 +219,8 @@ impl Rig {
 impl Drop for Rig {
     fn drop(&mut self) {
         let _gone_already = self.script(&["down"]);
-    }
-}
-
-#[expect(
-    clippy::panic,
-    reason = "the test ends here, with all that was printed"
-)]
-fn unreachable_report(told: &str) -> ! {
-    panic!("{told}")
-}
-
-/// A report.
-pub(crate) struct Report {
-    document: Value,
-    exit: Option<i32>,
-}
-
-impl Report {
-    /// The findings with this code.
-    pub(crate) fn finding(&self, code: &str) -> Option<&Value> {
-        self.document["findings"]
-            .as_array()?
-            .iter()
-            .find(|finding| finding["code"] == code)
-    }
-
-    fn lacks(&self, code: &str) -> ! {
-        unreachable_report(&format!("there is no {code}: {:#}", self.document))
-    }
-
-    /// It says this.
-    pub(crate) fn says(&self, code: &str) -> &Self {
-        if self.finding(code).is_none() {
-            self.lacks(code);
+        for child in self.running.get_mut() {
+            let _killed_with_it = child.wait();
         }
-        self
-    }
-
-    /// It does not say this.
-    pub(crate) fn does_not_say(&self, code: &str) -> &Self {
-        assert!(
-            self.finding(code).is_none(),
-            "{code} is there: {:#}",
-            self.document
-        );
-        self
-    }
-
-    /// How a job would be launched.
-    pub(crate) fn mode(&self, mode: &str) -> &Self {
-        assert_eq!(
-            self.document["dispatch"]["cron"]["mode"], mode,
-            "{:#}",
-            self.document
-        );
-        self
-    }
-
-    /// What the document says at a place.
-    pub(crate) fn at(&self, pointer: &str) -> &Value {
-        self.document.pointer(pointer).unwrap_or(&Value::Null)
-    }
-
-    /// The exit status.
-    pub(crate) fn exit(&self) -> Option<i32> {
-        self.exit
     }
 }
