@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::jobs::settled;
 
 const NOW: &str = "2026-06-17T10:00:30Z";
 
@@ -128,10 +129,8 @@ fn a_due_job_runs_and_leaves_its_traces_everywhere() {
     let document = fs::read_to_string(output.flatten().next().expect("a document").path());
     assert!(document.expect("text").contains("it rains, a1b2c3d4e5f6"));
     for marker in ["ticker_heartbeat", "ticker_last_success"] {
-        assert!(
-            sandbox.home().join("cron").join(marker).is_file(),
-            "{marker}"
-        );
+        let path = sandbox.home().join("cron").join(marker);
+        assert!(!path.exists(), "{marker}: no ticker is alive");
     }
     assert_eq!(tick(&sandbox)["runs"], json!([]), "nothing is due any more");
 }
@@ -242,10 +241,10 @@ fn killed_at(place: &str) -> (Sandbox, usize) {
     };
     tick_at(NOW, Some(place));
     for later in ["2026-06-17T10:06:00Z", "2026-06-17T10:12:00Z"] {
-        wait_for_workers(&sandbox);
+        settled(&sandbox);
         tick_at(later, None);
     }
-    wait_for_workers(&sandbox);
+    settled(&sandbox);
     let open = rows(
         &sandbox,
         "SELECT status FROM executions WHERE status IN ('claimed','running')",
@@ -258,37 +257,6 @@ fn killed_at(place: &str) -> (Sandbox, usize) {
     assert_eq!(slots.len(), 1, "{place}: the slot has no record");
     let count = fs::read_to_string(sandbox.home().join("count")).unwrap_or_default();
     (sandbox, count.lines().count())
-}
-
-/// Blocks until no worker of this home is left, by the lock that each of their ledgers would take: a
-/// worker is a process whose end can be waited for by its pidfd.
-fn wait_for_workers(sandbox: &Sandbox) {
-    let home = sandbox.home();
-    for entry in fs::read_dir("/proc").expect("/proc").flatten() {
-        let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else {
-            continue;
-        };
-        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let is_worker = words.split(|byte| *byte == 0).any(|word| word == b"worker");
-        let open = fs::read_dir(format!("/proc/{pid}/fd"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        let ours = open
-            .filter_map(|fd| fs::read_link(fd.path()).ok())
-            .any(|path| path.starts_with(&home));
-        if is_worker
-            && ours
-            && let Some(pid) = rustix::process::Pid::from_raw(pid)
-            && let Ok(fd) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())
-        {
-            let mut fds = [rustix::event::PollFd::new(
-                &fd,
-                rustix::event::PollFlags::IN,
-            )];
-            let _ended = rustix::event::poll(&mut fds, None);
-        }
-    }
 }
 
 #[test]

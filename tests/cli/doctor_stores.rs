@@ -193,6 +193,7 @@ fn the_sample_home_is_told_in_full() {
     let wanted = [
         ("HM402", home),
         ("HM412", "gateway.pid"),
+        ("HM416", home),
         ("HM509", "a49f6beb5b17"),
         ("HM509", "f645462fda68"),
         ("HM511", "f645462fda68"),
@@ -317,4 +318,33 @@ fn only_the_named_home_is_judged() {
     let named = |finding: &(String, String)| finding.1 == "jobs.json" || finding.1 == "other";
     assert!(seen.findings().iter().all(named), "{:?}", seen.findings());
     assert!(other.join("cron/jobs.json").exists());
+}
+
+#[test]
+fn what_python_reads_beyond_json_is_no_damage_and_survives_a_change() {
+    let sandbox = healthy();
+    let odd = r#""last_error":"cut \ud83d","cost":NaN,"limits":[Infinity,-Infinity,1e400],"#;
+    let store = jobs(&[job("aaaaaaaaaaaa")]).replacen('{', "{\"top\":NaN,", 1);
+    let store = store.replacen("\"id\":", &format!("{odd}\"id\":"), 1);
+    let path = sandbox.write("cron/jobs.json", &store);
+    let seen = doctor(&sandbox);
+    assert_eq!(seen.code, Some(0), "{:?}", seen.codes());
+    assert!(seen.summary("HM804").contains("kept as it is"));
+    sandbox
+        .hermes()
+        .args(["cron", "edit", "aaaaaaaaaaaa", "--name", "renamed"])
+        .assert()
+        .code(0);
+    let written = std::fs::read_to_string(path).expect("the store");
+    for kept in [
+        r#""last_error": "cut \ud83d""#,
+        r#""cost": NaN"#,
+        "Infinity,",
+        "-Infinity",
+        "1e+400",
+        r#""top": NaN"#,
+        r#""name": "renamed""#,
+    ] {
+        assert!(written.contains(kept), "{kept}: {written}");
+    }
 }

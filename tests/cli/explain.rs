@@ -62,6 +62,29 @@ fn the_list_has_every_code() {
 }
 
 #[test]
+fn codes_are_completed_and_found_whatever_the_case_and_by_number_alone() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh"] {
+        let output = sandbox.hermes().args(["completions", shell]).output();
+        let script = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
+        for entry in all() {
+            let code = entry["code"].as_str().expect("a code");
+            assert!(script.contains(code), "{shell}: {code}");
+        }
+    }
+    for typed in ["HM204", "hm204", "Hm204", "204", "Session-Bus-Mute"] {
+        let told = sandbox.hermes().args(["explain", typed]).assert().code(0);
+        told.stdout(predicate::str::starts_with("HM204 session-bus-mute"));
+    }
+    for (typed, meant) in [("HM2O4", "HM204"), ("session-bus-mut", "session-bus-mute")] {
+        let told = sandbox.hermes().args(["explain", typed]).assert().code(1);
+        told.stderr(predicate::str::contains(format!("did you mean {meant}")));
+    }
+    let help = sandbox.hermes().args(["explain", "--help"]).assert();
+    help.stdout(predicate::str::contains("HM205").not());
+}
+
+#[test]
 fn an_unknown_code_brings_the_nearest_to_mind() {
     let sandbox = Sandbox::new();
     let code = all()[0]["code"].as_str().expect("a code").to_owned();

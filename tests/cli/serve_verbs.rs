@@ -181,3 +181,92 @@ fn a_loop_in_the_foreground_needs_no_serve() {
     assert_eq!(serving::asked(&sandbox).len(), 1);
     assert!(!sandbox.home().join("state.db").exists());
 }
+
+/// Starts a loop in the foreground with the agent of the tests, under these words.
+fn foreground(sandbox: &Sandbox, words: &[&str]) -> std::process::Child {
+    let (program, arguments) = words.split_first().expect("a program");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test sends it a signal while it runs"
+    )]
+    let mut command = std::process::Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .env("PATH", "/usr/bin:/bin")
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir(sandbox.user_home())
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+fn ctrl_c(child: &std::process::Child) {
+    let pid = i32::try_from(child.id()).expect("a pid");
+    let pid = rustix::process::Pid::from_raw(pid).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
+}
+
+#[test]
+fn ctrl_c_pauses_a_loop_in_the_foreground() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    let program = env!("CARGO_BIN_EXE_hermes");
+    let words = [program, "loop", "start", "--foreground", "1h", "ask:", "x"];
+    for (mode, why) in [
+        ("answer", "loop paused (Ctrl-C) after 1 ticks\n"),
+        (
+            "stall",
+            "loop paused (its wake-up was interrupted) after 1 ticks\n",
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        serving::configure(&sandbox, "");
+        serving::agent(&sandbox, mode);
+        let pipe = sandbox.home().join("agent-alive");
+        let rights = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rights).expect("a pipe");
+        let mut child = foreground(&sandbox, &words);
+        let mut lines = BufReader::new(child.stdout.take().expect("its stdout"));
+        let mut line = String::new();
+        if mode == "answer" {
+            lines.read_line(&mut line).expect("a line");
+            assert!(line.ends_with("  all good\n"), "{line}");
+        } else {
+            // The agent holds the pipe open while it runs.
+            let _opened_by_the_agent = std::fs::File::open(&pipe).expect("the agent");
+        }
+        ctrl_c(&child);
+        let mut said = String::new();
+        let stderr = child.stderr.as_mut().expect("its stderr");
+        stderr.read_to_string(&mut said).expect("its last words");
+        assert!(child.wait().expect("its end").success());
+        assert!(said.ends_with(why), "{said}");
+        assert!(!said.contains("next in"), "no countdown off a terminal");
+        assert!(!sandbox.home().join("state.db").exists());
+    }
+}
+
+#[test]
+fn a_loop_in_the_foreground_counts_down_on_a_terminal() {
+    use std::io::Read as _;
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let program = env!("CARGO_BIN_EXE_hermes");
+    let inner = format!("{program} loop start --foreground 1h ask: x");
+    let words = ["/usr/bin/script", "-q", "-e", "-c", &inner, "typescript"];
+    let mut child = foreground(&sandbox, &words);
+    let mut stdout = child.stdout.take().expect("its stdout");
+    let mut seen = Vec::new();
+    let mut byte = [0];
+    while !seen.ends_with(b"next in ") {
+        stdout.read_exact(&mut byte).expect("a countdown");
+        seen.push(byte[0]);
+    }
+    let seen = String::from_utf8_lossy(&seen).into_owned();
+    assert!(seen.contains("  #1  "), "one line for the tick: {seen}");
+    // Its terminal goes with it, and with that the loop.
+    child.kill().expect("it lives");
+    child.wait().expect("its end");
+}

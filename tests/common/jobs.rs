@@ -130,3 +130,36 @@ pub(crate) fn serving(sandbox: &Sandbox, ago: i64) -> Serving {
     );
     Serving { _lock: lock }
 }
+
+/// Blocks until no worker of this home is left: each is a process whose end can be waited for.
+pub(crate) fn settled(sandbox: &Sandbox) {
+    for fd in workers(sandbox).into_iter().filter_map(|(_, fd)| fd) {
+        let mut fds = [rustix::event::PollFd::new(
+            &fd,
+            rustix::event::PollFlags::IN,
+        )];
+        let _ended = rustix::event::poll(&mut fds, None);
+    }
+}
+
+/// The workers of this home that are there, each held by its pidfd as long as it lives.
+pub(crate) fn workers(sandbox: &Sandbox) -> Vec<(u32, Option<std::os::fd::OwnedFd>)> {
+    let home = sandbox.home();
+    let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<i32>().ok());
+    pids.filter(|pid| {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_worker = words.split(|byte| *byte == 0).any(|word| word == b"worker");
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd"));
+        let mut open = open.into_iter().flatten().flatten();
+        is_worker
+            && open
+                .any(|fd| std::fs::read_link(fd.path()).is_ok_and(|path| path.starts_with(&home)))
+    })
+    .filter_map(|pid| {
+        let held = rustix::process::Pid::from_raw(pid)?;
+        let fd = rustix::process::pidfd_open(held, rustix::process::PidfdFlags::empty());
+        Some((pid.unsigned_abs(), fd.ok()))
+    })
+    .collect()
+}

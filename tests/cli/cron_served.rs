@@ -1,0 +1,180 @@
+//! `hermes cron run` beside a serve of the home, which then runs the job.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "these tests stop watching a run while it goes on"
+)]
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::common::Sandbox;
+use crate::common::jobs::{NOW, document, job, said, script, stored, with};
+use crate::common::serving::{self, Serving};
+
+const ID: &str = "aaaaaaaaaaaa";
+
+/// Prints who started the worker, and waits until somebody writes to the FIFO `go`.
+const HELD: &str = "cut -d' ' -f4 /proc/$PPID/stat; read -r status <\"$HERMES_HOME/go\"; \
+                    echo done; exit $status";
+
+/// A serve, and a job that ends with what is written to its FIFO.
+fn held() -> (Sandbox, Serving) {
+    let sandbox = with(&[job(ID, &json!({}))]);
+    serving::configure(&sandbox, "");
+    script(&sandbox, "ok.sh", HELD);
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        sandbox.home().join("go"),
+        rustix::fs::Mode::RWXU,
+    )
+    .expect("a FIFO");
+    let serve = Serving::at(&sandbox, NOW);
+    (sandbox, serve)
+}
+
+/// Lets the job end; waits until it is there.
+fn let_go(sandbox: &Sandbox, status: &str) {
+    std::fs::write(sandbox.home().join("go"), format!("{status}\n")).expect("it reads");
+}
+
+/// `hermes cron run`, seen to have begun by its first line, which is returned.
+fn begun(sandbox: &Sandbox) -> (Child, BufReader<std::process::ChildStdout>, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hermes"))
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .env("PATH", "/usr/bin:/bin")
+        .env("__HERMES_NOW", NOW)
+        .args(["cron", "run", ID])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut out = BufReader::new(child.stdout.take().expect("its stdout"));
+    let mut first = String::new();
+    out.read_line(&mut first).expect("a line");
+    (child, out, first.trim().to_owned())
+}
+
+fn rows(sandbox: &Sandbox) -> Vec<serde_json::Value> {
+    let (_, runs, _) = document(sandbox, &["cron", "runs"]);
+    runs["homes"][0]["runs"].as_array().expect("runs").clone()
+}
+
+#[test]
+fn serve_runs_it_and_the_command_ends_as_the_job_does() {
+    let (sandbox, serve) = held();
+    for (status, code, outcome) in [("0", 0, "completed"), ("3", 1, "failed")] {
+        let (mut child, mut out, parent) = begun(&sandbox);
+        assert_eq!(parent, serve.pid().to_string(), "a worker of serve runs it");
+        let_go(&sandbox, status);
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).expect("text");
+        assert_eq!(rest, "done\n");
+        assert_eq!(child.wait().expect("its end").code(), Some(code));
+        let row = rows(&sandbox)
+            .into_iter()
+            .find(|row| row["status"] == outcome)
+            .expect("its row");
+        assert_eq!(
+            (&row["source"], &row["scheduled_instant"]),
+            (&json!("direct"), &json!(null))
+        );
+    }
+    let kept = &stored(&sandbox)[0];
+    assert_eq!(
+        kept["next_run_at"], "2026-06-17T10:20:00+00:00",
+        "no slot was taken"
+    );
+    assert_eq!(kept["repeat"]["completed"], 0);
+    assert_eq!(serve.stop().code(), Some(0));
+}
+
+#[test]
+fn b52_what_serve_refuses_ends_with_2() {
+    let (sandbox, _serve) = held();
+    let foreign = job("bbbbbbbbbbbb", &json!({"deliver": "telegram:1"}));
+    crate::common::jobs::store(&sandbox, &[job(ID, &json!({})), foreign]);
+    let (code, told, _) = document(&sandbox, &["cron", "run", "bbbbbbbbbbbb"]);
+    assert_eq!(
+        (code, &told["outcome"]),
+        (2, &json!("was_refused")),
+        "{told}"
+    );
+    assert!(told["error"].to_string().contains("telegram:1"), "{told}");
+    let (mut child, _out, _) = begun(&sandbox);
+    let (code, told, _) = document(&sandbox, &["cron", "run", ID]);
+    assert_eq!(
+        (code, &told["outcome"]),
+        (2, &json!("was_not_run")),
+        "{told}"
+    );
+    let_go(&sandbox, "0");
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+}
+
+#[test]
+fn an_interrupted_watcher_leaves_the_run_alone_and_says_how_to_go_on() {
+    let (sandbox, _serve) = held();
+    let (mut child, _out, _) = begun(&sandbox);
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    kill_process(pid.expect("a pid"), Signal::INT).expect("a signal");
+    assert_eq!(child.wait().expect("its end").code(), Some(1));
+    let mut said_of_it = String::new();
+    let mut err = child.stderr.take().expect("its stderr");
+    err.read_to_string(&mut said_of_it).expect("text");
+    let id = rows(&sandbox)[0]["id"].as_str().expect("an id").to_owned();
+    for command in ["hermes cron logs", "hermes cron cancel"] {
+        let told = format!("{command} {}", &id[..8]);
+        assert!(said_of_it.contains(&told), "{said_of_it}");
+    }
+    assert_eq!(rows(&sandbox)[0]["status"], "running");
+    let_go(&sandbox, "0");
+    let (code, out, _) = said(&sandbox, &["cron", "logs", &id, "-f"]);
+    assert!(code == 0 && out.ends_with("done\n"), "{out}");
+    assert_eq!(rows(&sandbox)[0]["status"], "completed");
+}
+
+#[test]
+fn a_watcher_outlives_a_serve_that_is_killed() {
+    let (sandbox, serve) = held();
+    let (mut child, mut out, _) = begun(&sandbox);
+    serve.kill();
+    let_go(&sandbox, "0");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).expect("text");
+    assert_eq!(
+        (rest.as_str(), child.wait().expect("its end").code()),
+        ("done\n", Some(0))
+    );
+    assert_eq!(rows(&sandbox)[0]["status"], "completed");
+}
+
+#[test]
+fn detached_it_comes_back_as_soon_as_serve_runs_it() {
+    let (sandbox, _serve) = held();
+    let (code, out, err) = said(&sandbox, &["cron", "run", ID, "--detach"]);
+    assert_eq!(code, 0, "{err}");
+    let id = out.trim();
+    let row = &rows(&sandbox)[0];
+    assert_eq!(
+        (&row["id"], &row["status"]),
+        (&json!(id), &json!("running"))
+    );
+    let_go(&sandbox, "0");
+    assert_eq!(said(&sandbox, &["cron", "logs", id, "-f"]).0, 0);
+    assert_eq!(rows(&sandbox)[0]["status"], "completed");
+}
+
+#[test]
+fn a_serve_that_runs_no_jobs_leaves_it_to_the_command() {
+    let sandbox = with(&[job(ID, &json!({}))]);
+    serving::configure(&sandbox, "");
+    let child = serving::command(&sandbox, NOW, &["--no-cron"]).spawn();
+    let _serve = Serving::ready(&sandbox, child.expect("serve starts"));
+    let (code, out, err) = said(&sandbox, &["cron", "run", ID]);
+    assert_eq!((code, out.as_str()), (0, "fine\n"), "{err}");
+}
