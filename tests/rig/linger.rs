@@ -89,20 +89,60 @@ fn b24_a_user_manager_that_was_killed_is_brought_back() {
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
+fn b24_a_user_manager_that_fails_to_start_is_not_answered_with_linger() {
+    let rig = Rig::with_account(&[], true);
+    rig.sh(
+        "mkdir -p /etc/systemd/system/user@.service.d && touch /run/broken && \
+         printf '[Service]\\nExecStartPre=test ! -e /run/broken\\n' \
+         >/etc/systemd/system/user@.service.d/fails.conf && systemctl daemon-reload; \
+         ! systemctl restart user@$(id -u svc)",
+    );
+    let look = || rig.doctor_in_service(&[]);
+    let report = look();
+    report.says("HM202").does_not_say("HM221");
+    assert!(report.summary("HM202").contains("exit-code"));
+    let told = report.finding("HM202").expect("it").to_string();
+    assert!(told.contains("journalctl -b -u user@"), "{told}");
+    // What its journal speaks of is mended; then the remedy has its effect.
+    rig.sh("rm /run/broken");
+    rig.cured("HM202", CURED, look);
+}
+
+/// Waits until the serve of `agent.service` is older than what two starts may differ by chance.
+fn is_old(rig: &Rig) {
+    rig.until("test $(( $(date +%s) - $(stat -c %Y /var/lib/agent/run/serve.json) )) -gt 3");
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
 fn b07_a_bus_that_appears_later_is_found_by_the_next_look() {
     let rig = Rig::with_account(&[], false);
     rig.unit("");
     rig.sh("systemctl start agent.service");
     rig.until("test -S /var/lib/agent/run/serve.sock");
-    let pid = rig
-        .doctor_of_unit()
-        .mode("degraded")
-        .at("/dispatch/pid")
-        .clone();
-    for (linger, mode) in [("on", "scoped"), ("off", "degraded")] {
+    let look = || rig.doctor_of_unit();
+    let pid = look().mode("degraded").at("/dispatch/pid").clone();
+    is_old(&rig);
+    for (linger, mode) in [("on", "scoped"), ("off", "degraded"), ("on", "scoped")] {
         rig.must(&["linger", "svc", linger]);
-        let report = rig.doctor_of_unit();
+        let report = look();
         report.mode(mode);
         assert_eq!(report.at("/dispatch/pid"), &pid, "the same serve");
     }
+    rig.cured("HM211", ["scoped", "scoped"], look);
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn b16_a_directory_that_is_made_anew_under_the_dispatcher_is_said() {
+    let rig = Rig::with_account(&[], true);
+    let uid = rig.sh("id -u svc");
+    rig.unit(&format!("Environment=XDG_RUNTIME_DIR=/run/user/{uid}"));
+    rig.sh("systemctl start agent.service");
+    rig.until("test -S /var/lib/agent/run/serve.sock");
+    let look = || rig.doctor_of_unit();
+    look().mode("scoped").does_not_say("HM243");
+    is_old(&rig);
+    rig.sh(&format!("systemctl restart user@{uid}"));
+    rig.cured("HM243", ["scoped", "scoped"], look);
 }

@@ -1,6 +1,6 @@
 //! Login sessions, and what ends with them.
 
-use super::{Rig, report::Report};
+use super::{HOME, Rig, report::Report};
 
 /// A person, and no delay between the last logout and the end of the user manager.
 fn person() -> Rig {
@@ -92,4 +92,51 @@ fn b13_b14_a_user_unit_without_linger_stops_at_the_last_logout() {
         .mode("scoped")
         .does_not_say("HM225")
         .forecast("scoped", "scoped");
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn b23_a_shell_that_was_switched_without_a_login_is_told_so() {
+    let rig = Rig::with_account(&[], true);
+    rig.must(&["add-user", "alice"]);
+    let switched = |from: &str| {
+        let shell = format!(
+            "echo $(id -u {from}) >/proc/self/loginuid && exec setpriv --reuid svc --clear-groups \
+             hermes cron doctor --json --shell --home /var/lib/agent"
+        );
+        rig.doctor_by(&["sh", "-c", &shell])
+    };
+    let report = switched("alice");
+    report.says("HM246");
+    let uid = rig.sh("id -u alice");
+    assert!(report.summary("HM246").contains(&uid));
+    switched("svc").does_not_say("HM246");
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn b34_a_serve_that_nothing_starts_again_is_replaced_by_a_unit() {
+    let rig = person();
+    rig.must(&["linger", "alice", "on"]);
+    let by_hand = || {
+        let serve = ["hermes", "serve", "--port", "0", "--home", HOME];
+        rig.leave_running(&["--user", "alice", "--login"], &serve);
+        rig.until("test -S /var/lib/agent/run/serve.sock");
+    };
+    let look = || rig.doctor(&[], &[]);
+    let modes = ["in_process", "scoped"];
+    // There is none: one of the account's own is written.
+    by_hand();
+    rig.cured("HM305", modes, look);
+    assert_eq!(look().at("/dispatch/unit"), "hermes.service");
+    // There is one.
+    rig.sh(
+        "runuser -u alice -- env XDG_RUNTIME_DIR=/run/user/$(id -u alice) \
+         systemctl --user disable -q --now hermes.service && rm -r /home/alice/.config/systemd",
+    );
+    rig.unit("");
+    rig.sh("sed -i s/User=svc/User=alice/ /etc/systemd/system/agent.service && systemctl daemon-reload");
+    by_hand();
+    rig.cured("HM305", modes, look);
+    assert_eq!(look().at("/dispatch/unit"), "agent.service");
 }

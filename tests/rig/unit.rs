@@ -109,6 +109,23 @@ fn what_keeps_a_unit_from_running_is_mended_by_what_is_printed() {
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
+fn a_unit_that_systemd_has_to_restart_again_and_again_is_said() {
+    let rig = Rig::with_account(&[], true);
+    rig.unit("RestartSec=0\nStartLimitBurst=100");
+    rig.sh("systemctl start agent.service");
+    for killed in 1..=3 {
+        rig.doctor_of_unit().does_not_say("HM314");
+        rig.sh("systemctl kill -s KILL agent.service");
+        rig.until(&format!(
+            "systemctl show -P NRestarts agent.service | grep -qx {killed} && \
+             systemctl is-active -q agent.service"
+        ));
+    }
+    rig.doctor_of_unit().mode("scoped").says("HM314");
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
 fn a_serve_in_a_unit_is_judged_as_what_it_is() {
     let rig = Rig::with_account(&[], true);
     rig.unit("");

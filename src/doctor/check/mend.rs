@@ -109,6 +109,20 @@ pub(super) fn start_unit(facts: &Facts, unit: &UnitFacts) -> Remedy {
         .verify(ask(facts, unit, &["is-active", &unit.name]))
 }
 
+/// Ends a process, waits for its end, and starts a unit in its place.
+pub(super) fn replace_by_unit(facts: &Facts, pid: u32, unit: &UnitFacts) -> Remedy {
+    let start = line(&ask(facts, unit, &["start", &unit.name]));
+    let effect = "ends the one that runs by hand, and starts the unit in its place";
+    needed_by(unit, shell(format!("{} && {start}", end(pid))), effect)
+        .until_reboot()
+        .verify(ask(facts, unit, &["is-active", &unit.name]))
+}
+
+/// Ends a process and waits for it: two dispatchers at once would fight for the home.
+pub(super) fn end(pid: u32) -> String {
+    format!("kill {pid} && timeout 60 tail --pid={pid} -f /dev/null")
+}
+
 /// A `systemctl` command about a unit, run by whoever owns its manager.
 pub(super) fn of_manager(facts: &Facts, unit: &UnitFacts, words: &[&str], effect: &str) -> Remedy {
     needed_by(unit, ask(facts, unit, words), effect)

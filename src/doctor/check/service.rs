@@ -282,9 +282,13 @@ fn unsupervised(evidence: &Evidence) -> Finding {
     let installed = facts.units.known().map(Vec::as_slice).unwrap_or_default();
     if let Some(unit) = installed.iter().find(|unit| unit.main_pid.is_none()) {
         let text = format!("{} is installed and does not run it", unit.name);
+        let remedy = match process {
+            Some(process) => mend::replace_by_unit(facts, process.pid, unit),
+            None => mend::start_unit(facts, unit),
+        };
         finding = finding
             .seen(Observation::new("unit", &unit.name, text))
-            .remedy(mend::start_unit(facts, unit));
+            .remedy(remedy);
     } else if facts.dispatcher.program == crate::host::facts::Program::Ours
         && let Some(remedy) = own_unit(evidence)
     {
@@ -315,11 +319,11 @@ fn own_unit(evidence: &Evidence) -> Option<Remedy> {
     let text: Vec<String> = lines.iter().map(|line| mend::inner(line)).collect();
     let folder = mend::inner(&folder);
     let line = format!(
-        "mkdir -p {folder} && printf \"%s\\n\" {} >{folder}/hermes.service && kill {} && \
+        "mkdir -p {folder} && printf \"%s\\n\" {} >{folder}/hermes.service && {} && \
          env {runtime} systemctl --user daemon-reload && \
          env {runtime} systemctl --user enable --now hermes.service",
         text.join(" "),
-        process.pid
+        mend::end(process.pid)
     );
     let undo = format!("env {runtime} systemctl --user disable --now hermes.service");
     let verify = format!("env {runtime} systemctl --user is-active hermes.service");
