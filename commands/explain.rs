@@ -1,6 +1,9 @@
 //! `hermes explain CODE`: what the doctor's codes mean.
 
-use clap::Args;
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command};
 use hermes::doctor::catalog::{self, Entry};
 use hermes::doctor::explain;
 use hermes::error::{Error, Kind, Result};
@@ -19,6 +22,7 @@ use crate::exit::Exit;
 pub(crate) struct Explain {
     /// The code, like HM204, or its short name
     #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(value_parser = Codes, hide_possible_values = true)]
     code: Option<String>,
     /// List every code
     #[arg(long)]
@@ -26,6 +30,28 @@ pub(crate) struct Explain {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Any text, as `find` judges it better than a list could; the shell completes the codes.
+#[derive(Clone)]
+struct Codes;
+
+impl TypedValueParser for Codes {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let code = |entry: &'static Entry| PossibleValue::new(entry.code).help(entry.title);
+        Some(Box::new(catalog::all().map(code)))
+    }
 }
 
 impl Explain {
@@ -52,7 +78,8 @@ impl Explain {
 }
 
 fn find(code: &str) -> Result<&'static Entry> {
-    catalog::find(code).ok_or_else(|| {
+    let by_number = || catalog::find(&format!("HM{code}"));
+    catalog::find(code).or_else(by_number).ok_or_else(|| {
         let error = Error::new(Kind::NotFound, format!("there is no code '{code}'"));
         let nearest = explain::nearest(code);
         match nearest.as_slice() {

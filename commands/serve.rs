@@ -58,7 +58,6 @@ impl Serve {
             flags.push(("serve.passive", "true".to_owned()));
         }
         let options = Options {
-            drivers: server::cron(runtime, &flags)?.into_iter().collect(),
             flags,
             auth: self.auth.is_some(),
         };

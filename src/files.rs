@@ -128,6 +128,15 @@ pub fn make_private(directory: &Path) -> Result<()> {
         .map_err(|error| Error::io(format!("failed to make {}", directory.display()), error))
 }
 
+/// Whether nothing more can be opened, by this process or on this host.
+#[must_use]
+pub fn out_of_descriptors() -> bool {
+    use rustix::io::Errno;
+    let refused = |error: &io::Error| Errno::from_io_error(error);
+    let refused = |error: io::Error| matches!(refused(&error), Some(Errno::MFILE | Errno::NFILE));
+    File::open("/").is_err_and(refused)
+}
+
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
 pub struct Lock {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use hermes::cron::edit::{self, Wishes};
-use hermes::cron::job::{Job, RawJob, find};
+use hermes::cron::job::{Job, RawJob};
 use hermes::cron::jobs_file::Change;
 use hermes::cron::{view, warning};
 use hermes::error::{Error, Kind, Result};
@@ -120,7 +120,7 @@ pub(crate) fn save(
     mut change: impl FnMut(&mut RawJob) -> Result<()>,
 ) -> Result<RawJob> {
     desk.file().update(desk.now, |jobs| {
-        let job = find(jobs, id).ok_or_else(|| {
+        let job = jobs.find(id).ok_or_else(|| {
             Error::new(
                 Kind::NotFound,
                 format!("job {id} was removed by somebody else meanwhile"),

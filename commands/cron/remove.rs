@@ -3,12 +3,13 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use clap::Args;
-use hermes::cron::job::{Job, RawJob};
+use hermes::cron::job::Job;
+use hermes::cron::job_list::JobList;
 use hermes::cron::jobs_file::Change;
 use hermes::error::{Error, Kind, Result};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::desk::Desk;
 use super::reference;
@@ -88,10 +89,8 @@ impl Remove {
     }
 }
 
-fn take(jobs: &mut Vec<RawJob>, id: &str) -> Result<Change<()>> {
-    let before = jobs.len();
-    jobs.retain(|job| job.get("id").and_then(Value::as_str) != Some(id));
-    if jobs.len() == before {
+fn take(jobs: &mut JobList<'_>, id: &str) -> Result<Change<()>> {
+    if !jobs.remove(id) {
         return Err(Error::new(
             Kind::NotFound,
             format!("job {id} was removed by somebody else meanwhile"),

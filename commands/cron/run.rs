@@ -1,6 +1,7 @@
 //! `hermes cron run`: a job now, in front of whoever asks.
 
 mod background;
+mod served;
 
 use std::collections::HashSet;
 use std::sync::mpsc;
@@ -11,6 +12,7 @@ use hermes::cron::dispatcher::{Dispatcher, Fate, Order, Parts};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::stop_run::{self, Target};
 use hermes::cron::view_log_file::Follower;
+use hermes::cron::wanted_run::Begun;
 use hermes::error::{Context as _, Error, Kind, Result};
 use hermes::host::identity_probe::own_identity;
 use hermes::ledger::rows;
@@ -27,9 +29,10 @@ use crate::exit::Exit;
 
 /// Run a job now
 ///
-/// Runs it here, in the environment of this shell, and shows what it prints while it runs. It is recorded
-/// like any other run. It takes no slot: the job fires at its next run all the same. A paused job runs
-/// too, and stays paused; one whose run goes on already is left alone.
+/// Where a serve of this home runs, it runs the job, as it runs slots: the run outlives this terminal.
+/// Elsewhere it runs here, in the environment of this shell. What it prints is shown while it runs, and it
+/// is recorded like any other run. It takes no slot: the job fires at its next run all the same. A paused
+/// job runs too, and stays paused; one whose run goes on already is left alone.
 ///
 /// Ends with 0 if the job succeeded, 1 if it failed, 2 if it could not be launched.
 #[derive(Args, Debug)]
@@ -89,6 +92,12 @@ impl Run {
         if self.show_only {
             return self.show(runtime, &desk, &job);
         }
+        if self.execution.is_none() {
+            let id = Uuid::new_v4().simple().to_string();
+            if let Some(begun) = served::ask(&desk, &job, &id)? {
+                return self.beside_serve(runtime, &desk, &job, (&id, begun));
+            }
+        }
         if self.detach {
             return background::start(runtime, &desk, &job, self.json);
         }
@@ -105,8 +114,38 @@ impl Run {
                 ));
             }
         }
-        let fate = self.through(runtime, &desk, &job)?;
-        self.tell(runtime, &job, fate)
+        match self.through(runtime, &desk, &job)? {
+            Seen::End(fate) => self.tell(runtime, &job, &fate),
+            Seen::Left => Ok(Exit::FAILED),
+        }
+    }
+
+    /// Serve runs it: shows it to its end, or tells its id and comes back.
+    fn beside_serve(
+        &self,
+        runtime: &mut Runtime,
+        desk: &Desk,
+        job: &RawJob,
+        (id, begun): (&str, Begun),
+    ) -> Result<Exit> {
+        let seen = match begun {
+            Begun::Over(fate) => {
+                if !self.json && fate.execution_id().is_some() {
+                    let text = Follower::of(&desk.home, id).all()?;
+                    logs::print(&mut runtime.out, &text)?;
+                }
+                Seen::End(fate)
+            }
+            Begun::Running if self.detach => {
+                background::tell(runtime, job, (id, "running", None), self.json)?;
+                return Ok(Exit::OK);
+            }
+            Begun::Running => served::follow(runtime, desk, id, !self.json)?,
+        };
+        match seen {
+            Seen::End(fate) => self.tell(runtime, job, &fate),
+            Seen::Left => Ok(Exit::FAILED),
+        }
     }
 
     fn show(&self, runtime: &mut Runtime, desk: &Desk, job: &RawJob) -> Result<Exit> {
@@ -136,7 +175,7 @@ impl Run {
     }
 
     /// Runs the job through a dispatcher of this process, and shows its log as it grows.
-    fn through(&self, runtime: &mut Runtime, desk: &Desk, job: &RawJob) -> Result<Fate> {
+    fn through(&self, runtime: &mut Runtime, desk: &Desk, job: &RawJob) -> Result<Seen> {
         let (sayings, heard) = mpsc::channel();
         let dispatcher = dispatcher(runtime, desk, sayings)?;
         let id = self
@@ -150,7 +189,7 @@ impl Run {
             source: "direct",
         };
         let shows = !self.json && self.execution.is_none();
-        let fate = reactor()?.block_on(async {
+        let seen = reactor()?.block_on(async {
             // A run that somebody left behind would stand in the way.
             let swept = dispatcher.sweep(&HashSet::new()).await?;
             for closed in swept.closed.iter().filter(|_| shows) {
@@ -169,35 +208,34 @@ impl Run {
         for sentence in heard.try_iter() {
             runtime.out.note(&human::printable(&sentence));
         }
-        Ok(fate)
+        Ok(seen)
     }
 
-    fn tell(&self, runtime: &mut Runtime, job: &RawJob, fate: Fate) -> Result<Exit> {
+    fn tell(&self, runtime: &mut Runtime, job: &RawJob, fate: &Fate) -> Result<Exit> {
         let view = Job::read(job);
         let job_id = view.id().unwrap_or_default();
-        let told = Told::of(fate);
+        let exit = exit_of(fate);
         if self.json {
             let document = json!({
                 "schema": "hermes.cron-run/1",
                 "dry_run": false,
                 "job": job_id,
-                "execution": told.execution,
-                "outcome": told.outcome,
-                "error": told.error,
+                "execution": fate.execution_id(),
+                "outcome": fate.word(),
+                "error": fate.error(),
             });
             json::print(&mut runtime.out, &document)?;
-            return Ok(told.exit);
+            return Ok(exit);
         }
-        let run = told
-            .execution
-            .as_deref()
+        let run = fate
+            .execution_id()
             .map_or_else(String::new, |id| format!(" (run {})", reference::short(id)));
         let label = human::printable(view.label());
-        let why = told.error.as_deref().map(human::printable);
-        match (told.exit, why) {
+        let why = fate.error().map(human::printable);
+        let what = fate.word().replace('_', " ");
+        match (exit, why) {
             (Exit::OK, _) => runtime.out.note(&format!("Job {label} succeeded{run}.")),
             (_, Some(why)) => {
-                let what = told.outcome.replace('_', " ");
                 runtime.out.error(&Error::new(
                     Kind::Failed,
                     format!("job {label} {what}{run}: {why}"),
@@ -205,10 +243,10 @@ impl Run {
             }
             (_, None) => runtime.out.error(&Error::new(
                 Kind::Failed,
-                format!("job {label} {}{run}", told.outcome),
+                format!("job {label} {what}{run}"),
             )),
         }
-        Ok(told.exit)
+        Ok(exit)
     }
 }
 
@@ -236,46 +274,33 @@ fn is_ours(kind: Kind) -> bool {
     matches!(kind, Kind::Usage | Kind::Output | Kind::Internal)
 }
 
-/// A fate for people and for `--json`.
-struct Told {
-    exit: Exit,
-    outcome: &'static str,
-    execution: Option<String>,
-    error: Option<String>,
+/// What was seen of a run.
+enum Seen {
+    /// Its end.
+    End(Fate),
+    /// Somebody has seen enough of it; it goes on.
+    Left,
 }
 
-impl Told {
-    fn of(fate: Fate) -> Self {
-        let (exit, outcome, execution, error) = match fate {
-            Fate::Ended {
-                execution_id,
-                ok: true,
-                error,
-            } => (Exit::OK, "succeeded", Some(execution_id), error),
-            Fate::Ended {
-                execution_id,
-                ok: false,
-                error,
-            } => (Exit::FAILED, "failed", Some(execution_id), error),
-            Fate::Skipped(why) => (Exit::ERROR, "was_not_run", None, Some(why)),
-            Fate::Refused(why) => (Exit::ERROR, "was_refused", None, Some(why)),
-            Fate::NotLaunched {
-                execution_id,
-                error,
-            } => (
-                Exit::ERROR,
-                "could_not_be_launched",
-                execution_id,
-                Some(error),
-            ),
-        };
-        Self {
-            exit,
-            outcome,
-            execution,
-            error,
-        }
+/// What a fate ends with.
+fn exit_of(fate: &Fate) -> Exit {
+    match fate {
+        Fate::Ended { ok: true, .. } => Exit::OK,
+        Fate::Ended { ok: false, .. } => Exit::FAILED,
+        Fate::Skipped(_) | Fate::Refused(_) | Fate::NotLaunched { .. } => Exit::ERROR,
     }
+}
+
+/// Tells how to go on with a run that goes on alone.
+fn left(runtime: &mut Runtime, id: &str) {
+    let id = reference::short(id);
+    runtime.out.note(&format!("Run {id} goes on without you."));
+    runtime
+        .out
+        .note(&format!("  Follow it: hermes cron logs {id} -f"));
+    runtime
+        .out
+        .note(&format!("  End it:    hermes cron cancel {id}"));
 }
 
 /// Where the log is shown.
@@ -300,7 +325,7 @@ async fn watch(
     order: Order,
     id: &str,
     screen: &mut Screen<'_>,
-) -> Result<Fate> {
+) -> Result<Seen> {
     let failed = |error| Error::io("failed to listen for signals", error);
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -311,13 +336,13 @@ async fn watch(
         tokio::select! {
             fate = &mut running => {
                 screen.show(true)?;
-                return Ok(fate);
+                return Ok(Seen::End(fate));
             }
             _ = beat.tick() => screen.show(false)?,
             () = either(&mut interrupt, &mut terminate) => {
                 if asked {
-                    let hint = format!("it goes on without you: hermes cron cancel {id}");
-                    return Err(Error::new(Kind::Failed, "left before its end").with_hint(hint));
+                    left(screen.runtime, id);
+                    return Ok(Seen::Left);
                 }
                 asked = true;
                 screen.runtime.out.note("Asking the run to end. Once more, and it goes on alone.");

@@ -37,7 +37,7 @@ fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
         .enable_all()
         .build()
         .context(Kind::Internal, "there is no event loop")?;
-    let mut ticker = Ticker::new(Arc::new(Dispatcher::new(parts)));
+    let mut ticker = Ticker::once(Arc::new(Dispatcher::new(parts)));
     let (pass, fates) = reactor.block_on(async {
         let pass = ticker.tick().await?;
         ticker.drain_all(LONGEST).await;

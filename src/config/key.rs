@@ -112,14 +112,6 @@ impl Key {
     pub fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
-
-    /// The setting that a path in `config.yaml` sets, by its first or its other name.
-    #[must_use]
-    pub fn find_in_yaml(path: &str) -> Option<&'static Self> {
-        KEYS.iter()
-            .filter(|key| key.owner == Owner::Theirs)
-            .find(|key| key.name == path || key.also == Some(path))
-    }
 }
 
 /// Endings of names whose values are secrets, whoever's they are.

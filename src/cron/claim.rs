@@ -5,7 +5,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::job::{Job, RawJob, find};
+use super::job::Job;
+use super::job_list::JobList;
 use super::stamp::Stamp;
 use crate::clock::iso;
 
@@ -56,13 +57,13 @@ pub struct Claimant<'a> {
 /// # Errors
 /// What stands against it; the job is as it was.
 pub fn take(
-    jobs: &mut [RawJob],
+    jobs: &mut JobList<'_>,
     id: &str,
     claimant: Claimant<'_>,
     now: Timestamp,
     zone: &TimeZone,
 ) -> Result<(), Obstacle> {
-    let job = find(jobs, id).ok_or(Obstacle::Gone)?;
+    let job = jobs.find(id).ok_or(Obstacle::Gone)?;
     {
         let view = Job::read(job);
         let armed = view.is_enabled() && !view.has_pause_marker() && !view.is_terminal();
@@ -90,7 +91,7 @@ pub fn take(
 /// Hands a claim on to the worker that runs the job now, so that whoever looks at it sees the process
 /// that lives or not; the slot is off the schedule for good. Says whether the claim was the one given.
 pub fn hand_on(
-    jobs: &mut [RawJob],
+    jobs: &mut JobList<'_>,
     id: &str,
     (from, to): (&str, &str),
     now: Timestamp,
@@ -99,7 +100,7 @@ pub fn hand_on(
     if !renew(jobs, id, from, now, zone) {
         return false;
     }
-    if let Some(job) = find(jobs, id) {
+    if let Some(job) = jobs.find(id) {
         job.insert(
             "fire_claim".into(),
             json!({ "at": iso(now, zone), "by": to }),
@@ -116,8 +117,8 @@ fn is_fresh(at: &str, now: Timestamp, zone: &TimeZone) -> bool {
 }
 
 /// Renews our claim, and says whether it did; somebody else's, or none, stays as it is.
-pub fn renew(jobs: &mut [RawJob], id: &str, by: &str, now: Timestamp, zone: &TimeZone) -> bool {
-    let ours = find(jobs, id).filter(|job| {
+pub fn renew(jobs: &mut JobList<'_>, id: &str, by: &str, now: Timestamp, zone: &TimeZone) -> bool {
+    let ours = jobs.find(id).filter(|job| {
         let held = job.get("fire_claim").and_then(|held| held.get("by"));
         held.and_then(Value::as_str) == Some(by)
     });
@@ -133,15 +134,15 @@ pub fn renew(jobs: &mut [RawJob], id: &str, by: &str, now: Timestamp, zone: &Tim
 mod tests {
     use super::*;
 
-    fn jobs(job: &Value) -> Vec<RawJob> {
-        vec![job.as_object().unwrap().clone()]
+    fn jobs(job: &Value) -> JobList<'static> {
+        vec![job.as_object().unwrap().clone()].into()
     }
 
     fn now() -> Timestamp {
         "2026-06-17T10:00:00Z".parse().unwrap()
     }
 
-    fn ask(jobs: &mut [RawJob], claimant: Claimant<'_>) -> Result<(), Obstacle> {
+    fn ask(jobs: &mut JobList<'_>, claimant: Claimant<'_>) -> Result<(), Obstacle> {
         take(jobs, "a", claimant, now(), &TimeZone::UTC)
     }
 
@@ -166,7 +167,7 @@ mod tests {
             ),
             Ok(())
         );
-        assert_eq!(ask(&mut [], TICKER), Err(Obstacle::Gone));
+        assert_eq!(ask(&mut JobList::default(), TICKER), Err(Obstacle::Gone));
     }
 
     #[test]
@@ -191,13 +192,13 @@ mod tests {
             Ok(())
         );
         assert!(
-            fresh[0].contains_key("pending_slot"),
+            fresh.got(0).unwrap().contains_key("pending_slot"),
             "until a worker has the row, the slot can still be restored"
         );
         let pair = ("h:1:aa", "h:7:cc");
         assert!(hand_on(&mut fresh, "a", pair, now(), &TimeZone::UTC));
-        assert_eq!(fresh[0]["fire_claim"]["by"], "h:7:cc");
-        assert!(!fresh[0].contains_key("pending_slot"));
+        assert_eq!(fresh.got(0).unwrap()["fire_claim"]["by"], "h:7:cc");
+        assert!(!fresh.got(0).unwrap().contains_key("pending_slot"));
         for stale in [
             "2026-06-17T09:55:00+00:00",
             "2026-06-17T11:00:00+00:00",
@@ -212,6 +213,9 @@ mod tests {
         let mut held = jobs(&json!({"id": "a", "fire_claim": {"at": "x", "by": "h:1:aa"}}));
         assert!(!renew(&mut held, "a", "h:2:bb", now(), &TimeZone::UTC));
         assert!(renew(&mut held, "a", "h:1:aa", now(), &TimeZone::UTC));
-        assert_eq!(held[0]["fire_claim"]["at"], "2026-06-17T10:00:00+00:00");
+        assert_eq!(
+            held.got(0).unwrap()["fire_claim"]["at"],
+            "2026-06-17T10:00:00+00:00"
+        );
     }
 }

@@ -10,16 +10,20 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use self::in_hand::{Grip, InHand};
 use super::claim::{self, Claimant, Obstacle};
-use super::job::{Job, RawJob, find};
+use super::job::{Job, RawJob};
+use super::job_list::JobList;
 use super::jobs_file::{Change, JobsFile};
 use super::task::{self, Place, Task};
+use super::zone::Zone;
 use crate::agent;
 use crate::child::spawn::Watch;
 use crate::clock::Clock;
@@ -30,6 +34,7 @@ use crate::home::Home;
 use crate::host::identity_probe::OwnIdentity;
 use crate::ledger::{Claim, Claimed, Ledger, Owner};
 
+mod in_hand;
 mod launch;
 mod record;
 pub mod settings;
@@ -39,10 +44,8 @@ mod wait;
 pub struct Parts {
     /// The home.
     pub home: Home,
-    /// Name of the zone of schedules; none is the host's.
-    pub zone_name: Option<String>,
-    /// That zone.
-    pub zone: TimeZone,
+    /// The zone of schedules, as it was at the start.
+    pub zone: Zone,
     /// The clocks.
     pub clock: Arc<dyn Clock>,
     /// What the operator asked for.
@@ -67,9 +70,12 @@ pub struct Parts {
 pub struct Dispatcher {
     pub(super) parts: Parts,
     pub(super) owner: Owner,
+    zone: RwLock<Zone>,
     ledger: Arc<Mutex<Option<Ledger>>>,
     warned: AtomicBool,
     at_risk: Arc<AtomicUsize>,
+    in_hand: InHand,
+    unsettled: AtomicBool,
 }
 
 /// One job that is to run.
@@ -117,6 +123,7 @@ struct Hold {
     by: String,
     task: Task,
     manual: bool,
+    _grip: Grip,
 }
 
 impl Dispatcher {
@@ -125,11 +132,14 @@ impl Dispatcher {
     pub fn new(parts: Parts) -> Self {
         let owner = Owner::from(&parts.identity);
         Self {
+            zone: RwLock::new(parts.zone.clone()),
             parts,
             owner,
             ledger: Arc::default(),
             warned: AtomicBool::new(false),
             at_risk: Arc::default(),
+            in_hand: InHand::default(),
+            unsettled: AtomicBool::new(false),
         }
     }
 
@@ -139,10 +149,33 @@ impl Dispatcher {
         self.at_risk.load(Ordering::Relaxed)
     }
 
+    /// Whether a row was left open since this was last asked, for a sweep to see to.
+    pub(super) fn take_unsettled(&self) -> bool {
+        self.unsettled.swap(false, Ordering::Relaxed)
+    }
+
     /// The job store.
     #[must_use]
     pub fn jobs(&self) -> JobsFile {
-        JobsFile::new(&self.parts.home, self.parts.zone.clone())
+        JobsFile::new(&self.parts.home, self.zone())
+    }
+
+    /// The zone of schedules and of what is written, as it is now.
+    #[must_use]
+    pub fn zone(&self) -> TimeZone {
+        self.zones().zones.configured
+    }
+
+    /// The same, with the host's and who said so.
+    #[must_use]
+    pub fn zones(&self) -> Zone {
+        let zone = self.zone.read().unwrap_or_else(PoisonError::into_inner);
+        zone.clone()
+    }
+
+    /// Goes by another zone from now on. Runs that have begun end in the one that they began with.
+    pub fn go_by(&self, zone: Zone) {
+        *self.zone.write().unwrap_or_else(PoisonError::into_inner) = zone;
     }
 
     /// The wall clock.
@@ -160,10 +193,11 @@ impl Dispatcher {
         act: impl FnOnce(&mut Ledger) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (shared, path) = (Arc::clone(&self.ledger), self.parts.home.ledger());
-        let zone = self.parts.zone.clone();
+        let zone = self.zone();
         blocking(move || {
             let mut slot = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut ledger = match slot.take() {
+            // It writes times in the zone in which it was opened.
+            let mut ledger = match slot.take().filter(|ledger| *ledger.zone() == zone) {
                 Some(ledger) => ledger,
                 None => Ledger::open(&path, zone)?,
             };
@@ -180,7 +214,7 @@ impl Dispatcher {
     /// As [`JobsFile::update`].
     pub async fn with_jobs<T: Send + 'static>(
         &self,
-        change: impl FnMut(&mut Vec<RawJob>) -> Result<Change<T>> + Send + 'static,
+        change: impl FnMut(&mut JobList<'_>) -> Result<Change<T>> + Send + 'static,
     ) -> Result<T> {
         let (file, now) = (self.jobs(), self.now());
         blocking(move || file.update(now, change)).await
@@ -202,8 +236,15 @@ impl Dispatcher {
                 error: in_words(&error),
             },
         };
+        self.in_hand.tell(execution_id, false);
         self.account_for(&order, &fate).await;
         fate
+    }
+
+    /// Resolves when a worker has adopted this execution, and fails when it ends without one. To be
+    /// asked for before [`Dispatcher::run_as`].
+    pub fn adopted(&self, execution_id: &str) -> oneshot::Receiver<()> {
+        self.in_hand.adopted(execution_id)
     }
 
     async fn attempt(&self, order: &Order, execution_id: &str) -> Result<Fate> {
@@ -215,11 +256,16 @@ impl Dispatcher {
             Err(fate) => return Ok(fate),
         };
         fault::point("dispatcher.claimed");
-        let execution_id = match self.open_row(order, &claimed, execution_id).await? {
-            Ok(execution_id) => execution_id,
-            Err(fate) => {
+        let (execution_id, _grip) = match self.open_row(order, &claimed, execution_id).await {
+            Ok(Ok(row)) => row,
+            Ok(Err(fate)) => {
                 self.let_go(&claimed).await;
                 return Ok(fate);
+            }
+            Err(error) => {
+                // Without a row the slot is still to be run, as soon as there can be one.
+                self.put_back(&claimed).await;
+                return Err(error);
             }
         };
         fault::point("dispatcher.row");
@@ -240,19 +286,22 @@ impl Dispatcher {
     async fn claim(&self, order: &Order) -> Result<std::result::Result<Hold, Fate>> {
         let id = Job::read(&order.job).id().unwrap_or_default().to_owned();
         let by = format!("{}:{}", self.parts.machine, Uuid::new_v4().simple());
-        let (zone, now, manual) = (self.parts.zone.clone(), self.now(), order.manual);
+        let (zone, now, manual) = (self.zone(), self.now(), order.manual);
         let (job_id, claimant) = (id.clone(), by.clone());
-        let machine = self.parts.machine.clone();
+        let (machine, in_hand) = (self.parts.machine.clone(), self.in_hand.clone());
+        let grip = in_hand.take(&by);
         let taken = self
             .with_jobs(move |jobs| {
-                let gone = find(jobs, &job_id).is_some_and(|job| holder_is_gone(job, &machine));
+                let gone = jobs
+                    .find(&job_id)
+                    .is_some_and(|job| holder_is_gone(job, &machine, &in_hand));
                 let claimant = Claimant {
                     by: &claimant,
                     holder_is_gone: gone,
                     manual,
                 };
                 match claim::take(jobs, &job_id, claimant, now, &zone) {
-                    Ok(()) => Ok(Change::Write(Ok(find(jobs, &job_id).cloned()))),
+                    Ok(()) => Ok(Change::Write(Ok(jobs.find(&job_id).cloned()))),
                     Err(obstacle) => Ok(Change::Nothing(Err(obstacle))),
                 }
             })
@@ -276,6 +325,7 @@ impl Dispatcher {
             by,
             task,
             manual,
+            _grip: grip,
         }))
     }
 
@@ -303,7 +353,8 @@ impl Dispatcher {
         order: &Order,
         claimed: &Hold,
         fresh: &str,
-    ) -> Result<std::result::Result<String, Fate>> {
+    ) -> Result<std::result::Result<(String, Grip), Fate>> {
+        let grip = self.in_hand.take(fresh);
         let (job_id, owner, now) = (claimed.job_id.clone(), self.owner.clone(), self.now());
         let (id, slot, source) = (fresh.to_owned(), order.slot, order.source);
         let taken = self
@@ -323,10 +374,12 @@ impl Dispatcher {
             owner,
         } = taken
         else {
-            return Ok(Ok(fresh.to_owned()));
+            return Ok(Ok((fresh.to_owned(), grip)));
         };
-        if status == "claimed" && self.inherit(&execution_id, owner).await? {
-            return Ok(Ok(execution_id));
+        let left_behind = status == "claimed" && !self.in_hand.has(&execution_id);
+        let grip = self.in_hand.take(&execution_id);
+        if left_behind && self.inherit(&execution_id, owner).await? {
+            return Ok(Ok((execution_id, grip)));
         }
         Ok(Err(Fate::Skipped(format!(
             "its slot has an execution already ({execution_id}, {status})"
@@ -355,9 +408,9 @@ fn in_words(error: &Error) -> String {
     words
 }
 
-/// Whether the holder of a job's claim was a process of this machine that has ended. Of any other
-/// holder only the age of the claim tells.
-fn holder_is_gone(job: &RawJob, machine: &str) -> bool {
+/// Whether the holder of a job's claim was a process of this machine that has ended, or this process,
+/// which has it no longer in hand. Of any other holder only the age of the claim tells.
+fn holder_is_gone(job: &RawJob, machine: &str, in_hand: &InHand) -> bool {
     let view = Job::read(job);
     let Some(held) = view.fire_claim() else {
         return false;
@@ -369,6 +422,9 @@ fn holder_is_gone(job: &RawJob, machine: &str) -> bool {
     else {
         return false;
     };
-    let pid = pid.parse::<u32>().ok();
-    host == own && pid.is_some_and(|pid| matches!(Watch::of(pid), Ok(None)))
+    let Some(pid) = pid.parse::<u32>().ok().filter(|_| host == own) else {
+        return false;
+    };
+    let left_behind = pid == std::process::id() && !in_hand.has(held.by);
+    left_behind || matches!(Watch::of(pid), Ok(None))
 }

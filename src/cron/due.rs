@@ -13,6 +13,7 @@ use super::due_pass::Pass;
 use super::due_repair;
 use super::job::Job;
 use super::lateness::{self, Lateness};
+use super::loose::Loose;
 use super::next::{self, Zones};
 use super::stamp::Stamp;
 
@@ -150,6 +151,8 @@ pub enum Reason {
     ZoneChanged,
     /// A failed job waited for a slot too far off.
     Rearmed,
+    /// The wall clock was set back behind the last run, and the slot lies too far off by it.
+    ClockWentBack,
     /// The slot is not on the schedule any more.
     OffSchedule,
     /// Too late, and missed slots are not made up for.
@@ -180,6 +183,7 @@ impl Reason {
             Reason::AlreadyRun => "already_run",
             Reason::ZoneChanged => "zone_changed",
             Reason::Rearmed => "rearmed",
+            Reason::ClockWentBack => "clock_went_back",
             Reason::OffSchedule => "off_schedule",
             Reason::Skipped => "skipped",
             Reason::CaughtUp => "caught_up",
@@ -237,7 +241,7 @@ pub fn due<'j>(
 ) -> Due {
     let mut found = Due::default();
     for (index, raw) in jobs {
-        if is_idle(raw, scene) {
+        if is_idle(&Job::read(raw), scene) {
             continue;
         }
         let mut pass = Pass::new(index, raw, scene);
@@ -251,60 +255,52 @@ pub fn due<'j>(
 }
 
 /// Whether nothing can happen to a job at this instant: healthy, its slot in the future, nothing to
-/// repair, restore or re-arm. One walk over its keys, without a copy: most jobs end here.
-fn is_idle(raw: &Map<String, Value>, scene: &Scene<'_>) -> bool {
-    let (mut slot, mut id, mut known) = (None, None, 0);
-    for (key, value) in raw {
-        let text = value.as_str();
-        let idle = match key.as_str() {
-            "next_run_at" => {
-                let stamp = text
-                    .and_then(Stamp::parse)
-                    .filter(|stamp| !stamp.is_naive());
-                slot = stamp.and_then(|stamp| stamp.instant(&scene.zones.system));
-                slot.is_some_and(|slot| slot > scene.now)
-            }
-            "id" => {
-                id = text.filter(|id| !id.is_empty());
-                id.is_some()
-            }
-            "enabled" => {
-                known += 1;
-                *value == Value::Bool(true)
-            }
-            "state" => {
-                known += 1;
-                text == Some("scheduled")
-            }
-            "schedule" => {
-                known += 1;
-                value.is_object()
-            }
-            "pending_slot" | "paused_at" => value.is_null(),
-            "job_id" => false,
-            "last_status" => text != Some("error"),
-            "last_run_at" => value.is_null() || text.and_then(Stamp::parse).is_some(),
-            "repeat" => due_repair::counts_soundly(value),
-            _ => true,
-        };
-        if !idle {
-            return false;
-        }
-    }
-    let (Some(slot), Some(id)) = (slot, id) else {
+/// repair, restore or re-arm. Most jobs end here.
+pub(super) fn is_idle(job: &Job<'_>, scene: &Scene<'_>) -> bool {
+    let Some(id) = job.id() else { return false };
+    let Some(slot) = next_slot(job, scene) else {
         return false;
     };
-    known == 3 && !is_done(id, slot, scene)
+    let ran_soundly = match &job.last_run_at {
+        Loose::Absent | Loose::Null => true,
+        Loose::Text(text) => Stamp::parse(text).is_some_and(|ran| !is_ahead(ran, scene)),
+        _ => false,
+    };
+    slot > scene.now
+        && job.enabled == Loose::Bool(true)
+        && job.state.text() == Some("scheduled")
+        && job.schedule.other().is_some_and(Value::is_object)
+        && job.pending_slot.is_none()
+        && job.paused_at.is_none()
+        && job.job_id == Loose::Absent
+        && job.last_status.text() != Some("error")
+        && ran_soundly
+        && due_repair::repeat_is_sound(job)
+        && !is_done(id, slot, scene)
+}
+
+/// The next slot as an instant, where it says one with an offset.
+fn next_slot(job: &Job<'_>, scene: &Scene<'_>) -> Option<Timestamp> {
+    let stamp = job.next_run_at.text().and_then(Stamp::parse)?;
+    (!stamp.is_naive())
+        .then(|| stamp.instant(&scene.zones.system))
+        .flatten()
+}
+
+/// Whether a stamp of something that has happened lies in the future: the wall clock was set back.
+pub(super) fn is_ahead(stamp: Stamp, scene: &Scene<'_>) -> bool {
+    const SLACK: SignedDuration = SignedDuration::from_secs(60);
+    let at = stamp.instant(&scene.zones.system);
+    at.is_some_and(|at| at.duration_since(scene.now) > SLACK)
 }
 
 /// When a job must be looked at next, for a heap of jobs. `None`: not before the store changes.
 #[must_use]
-pub fn wakes_at(raw: &Map<String, Value>, scene: &Scene<'_>) -> Option<Timestamp> {
-    if is_idle(raw, scene) {
-        return scene.zones.instant(raw.get("next_run_at")?.as_str()?);
+pub fn wakes_at(job: &Job<'_>, scene: &Scene<'_>) -> Option<Timestamp> {
+    if is_idle(job, scene) {
+        return scene.zones.instant(job.next_run_at.text()?);
     }
-    let job = Job::read(raw);
-    let off = !job.is_enabled() && !job.is_terminal() && due_repair::repeat_is_sound(raw);
+    let off = !job.is_enabled() && !job.is_terminal() && due_repair::repeat_is_sound(job);
     if off { None } else { Some(scene.now) }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::due::Reason;
 use super::due_pass::Pass;
+use super::job::Job;
 use super::job::whole;
 use super::loose::Loose;
 use super::stamp::Stamp;
@@ -13,8 +14,8 @@ use super::stamp::Stamp;
 const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Whether `repeat` needs no repair: what it counts is a whole number that is not negative.
-pub(super) fn repeat_is_sound(raw: &Map<String, Value>) -> bool {
-    raw.get("repeat").is_none_or(counts_soundly)
+pub(super) fn repeat_is_sound(job: &Job<'_>) -> bool {
+    job.repeat.other().is_none_or(counts_soundly)
 }
 
 /// The same of its value.
@@ -40,7 +41,7 @@ pub(super) fn repair(pass: &mut Pass<'_>, new_id: &mut dyn FnMut() -> String) {
             pass.unset(key, Reason::Repaired);
         }
     }
-    if !repeat_is_sound(pass.raw()) {
+    if !pass.get("repeat").is_none_or(counts_soundly) {
         let Some(Value::Object(repeat)) = pass.get("repeat") else {
             return;
         };

@@ -52,6 +52,7 @@ impl Pass<'_> {
         if !manual && matches!(self.zone_changed(found, stamp, slot), Step::Stop) {
             return;
         }
+        let slot = self.clock_went_back(slot).unwrap_or(slot);
         let slot = self.rearm(slot).unwrap_or(slot);
         if slot > self.scene().now {
             return;
@@ -203,6 +204,36 @@ impl Pass<'_> {
         Step::Stop
     }
 
+    /// A recurring job that ran later than it is now, by a clock that was set back since, does not
+    /// wait until the clock has caught up where that is more than two of its slots. Slots that have
+    /// run do not run again: the ledger knows them. Gives the new slot.
+    fn clock_went_back(&mut self, slot: Timestamp) -> Option<Timestamp> {
+        let scene = self.scene();
+        let ran = Stamp::parse(self.text("last_run_at")?)?;
+        if !self.is_recurring() || slot <= scene.now || !due::is_ahead(ran, scene) {
+            return None;
+        }
+        let (zone, schedule) = (&scene.zones.configured, self.schedule().as_ref().ok()?);
+        let cadence = lateness::cadence(schedule, scene.now, zone)?;
+        let twice = SignedDuration::from_secs(cadence.saturating_mul(2));
+        if slot.duration_since(scene.now) <= twice || self.is_held() {
+            return None;
+        }
+        let next = next::next_in_cadence(schedule, slot, scene.now, zone)?.stamp;
+        let sooner = next.instant(zone).filter(|next| *next < slot)?;
+        let next = Value::from(next.to_string());
+        self.set("next_run_at", next, Reason::ClockWentBack);
+        Some(sooner)
+    }
+
+    /// Whether a provider's window is waited for.
+    fn is_held(&self) -> bool {
+        let held = self
+            .text("quota_hold_until")
+            .and_then(|text| self.scene().zones.instant(text));
+        held.is_some_and(|held| held > self.scene().now)
+    }
+
     /// A failed recurring job that has been silent for longer than its cadence and grace does not
     /// wait for a slot that lies further off. Gives the new slot.
     fn rearm(&mut self, slot: Timestamp) -> Option<Timestamp> {
@@ -218,10 +249,7 @@ impl Pass<'_> {
         if silent <= SignedDuration::from_secs(bound).as_secs_f64() || self.is_claimed() {
             return None;
         }
-        let held = self
-            .text("quota_hold_until")
-            .and_then(|text| zones.instant(text));
-        if held.is_some_and(|held| held > now) {
+        if self.is_held() {
             return None;
         }
         let next = match self.kind() {

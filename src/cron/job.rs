@@ -171,12 +171,6 @@ job! {
 /// A job as it stands in the store, for writers: keys that we do not know survive in it.
 pub type RawJob = Map<String, Value>;
 
-/// The job with this id.
-pub fn find<'a>(jobs: &'a mut [RawJob], id: &str) -> Option<&'a mut RawJob> {
-    jobs.iter_mut()
-        .find(|job| job.get("id").and_then(Value::as_str) == Some(id))
-}
-
 struct JobVisitor;
 
 /// The key under which `serde_json` hands out a number of any precision.
@@ -211,6 +205,11 @@ impl<'de> Deserialize<'de> for Key {
 }
 
 impl<'de> Job<'de> {
+    /// Reads the text of one job; `None` where it is a number.
+    pub(super) fn from_text(text: &'de str) -> serde_json::Result<Option<Job<'de>>> {
+        serde_json::Deserializer::from_str(text).deserialize_map(JobVisitor)
+    }
+
     /// Continues to read an object as a job; `None` where it is a number.
     pub(super) fn from_map<A: MapAccess<'de>>(object: A) -> Result<Option<Job<'de>>, A::Error> {
         JobVisitor.visit_map(object)

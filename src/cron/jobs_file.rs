@@ -14,8 +14,9 @@ use jiff::tz::TimeZone;
 use serde_json::Map;
 
 use super::job::RawJob;
+use super::job_list::JobList;
 use super::jobs_lock;
-use super::jobs_text::{self, ErrorKind, Jobs, JobsText, JobsTextError, ShapeNote};
+use super::jobs_text::{ErrorKind, Jobs, JobsText, JobsTextError};
 use crate::clock::iso;
 use crate::error::{Error, Kind, Result};
 use crate::files::{Replace, read_regular};
@@ -43,7 +44,6 @@ pub struct Loaded {
     pub jobs: Jobs<RawJob>,
     /// The version that was read; `None`: there is no file yet.
     pub version: Option<Version>,
-    bytes: Vec<u8>,
 }
 
 /// What a change asks for.
@@ -103,25 +103,41 @@ impl JobsFile {
     /// When the file is there and cannot be read, or is no store: with line, column and the newest
     /// usable backup.
     pub fn read(&self) -> Result<Loaded> {
-        let path = self.path();
-        let version = self.version()?;
+        let (version, bytes) = self.load()?;
         if version.is_none() {
-            return Ok(Loaded {
-                jobs: none(),
-                version,
-                bytes: Vec::new(),
-            });
+            let jobs = none();
+            return Ok(Loaded { jobs, version });
+        }
+        match JobsText::new(&bytes).and_then(|text| text.raw()) {
+            Ok(jobs) => Ok(Loaded { jobs, version }),
+            Err(error) => Err(self.unreadable(&error)),
+        }
+    }
+
+    /// The first job with this id.
+    ///
+    /// # Errors
+    /// As [`JobsFile::read`].
+    pub fn job(&self, id: &str) -> Result<Option<RawJob>> {
+        let (version, bytes) = self.load()?;
+        if version.is_none() {
+            return Ok(None);
+        }
+        let text = JobsText::new(&bytes);
+        let list = text.as_ref().map_err(Clone::clone).and_then(JobsText::list);
+        let mut list = list.map_err(|error| self.unreadable(&error))?;
+        Ok(list.find(id).cloned())
+    }
+
+    /// The bytes, and the version that they are of.
+    fn load(&self) -> Result<(Option<Version>, Vec<u8>)> {
+        let (path, version) = (self.path(), self.version()?);
+        if version.is_none() {
+            return Ok((None, Vec::new()));
         }
         let bytes = read_regular(&path, LARGEST)
             .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
-        match JobsText::new(&bytes).and_then(|text| text.raw()) {
-            Ok(jobs) => Ok(Loaded {
-                jobs,
-                version,
-                bytes,
-            }),
-            Err(error) => Err(self.unreadable(&error)),
-        }
+        Ok((version, bytes))
     }
 
     /// Changes the jobs, under the lock.
@@ -132,25 +148,30 @@ impl JobsFile {
     pub fn update<T>(
         &self,
         now: Timestamp,
-        mut change: impl FnMut(&mut Vec<RawJob>) -> Result<Change<T>>,
+        mut change: impl FnMut(&mut JobList<'_>) -> Result<Change<T>>,
     ) -> Result<T> {
         self.make_directory()?;
         let _lock = jobs_lock::take(&self.home.join("cron/.jobs.lock"), self.patience)?;
         for _ in 0..ROUNDS {
-            let mut loaded = self.read()?;
-            let (result, backup) = match change(&mut loaded.jobs.jobs)? {
+            let (version, bytes) = self.load()?;
+            let text = version.map(|_| JobsText::new(&bytes)).transpose();
+            let text = text.map_err(|error| self.unreadable(&error))?;
+            let list = text.as_ref().map(JobsText::list).transpose();
+            let mut list = list
+                .map_err(|error| self.unreadable(&error))?
+                .unwrap_or_default();
+            let (result, backup) = match change(&mut list)? {
                 Change::Nothing(result) => return Ok(result),
-                Change::Write(result) => (result, repairs_shape(&loaded.jobs.notes)),
+                Change::Write(result) => (result, list.is_mended()),
                 Change::WriteAfterBackup(result) => (result, true),
             };
-            if self.version()? != loaded.version {
+            if self.version()? != version {
                 continue;
             }
-            if backup && loaded.version.is_some() {
-                self.back_up(&loaded.bytes, now)?;
+            if backup && version.is_some() {
+                self.back_up(&bytes, now)?;
             }
-            let at = iso(now, &self.zone);
-            let text = jobs_text::write(&loaded.jobs.jobs, &at, &loaded.jobs.rest);
+            let text = list.write(&iso(now, &self.zone))?;
             let plan = Replace {
                 prefix: ".jobs_",
                 mode: 0o600,
@@ -237,11 +258,6 @@ fn none() -> Jobs<RawJob> {
         notes: Vec::new(),
         rest: Map::new(),
     }
-}
-
-/// Shapes that writing mends, beside what the change itself does.
-fn repairs_shape(notes: &[ShapeNote]) -> bool {
-    !notes.is_empty()
 }
 
 fn version_of(path: &Path) -> Result<Option<Version>> {

@@ -1,8 +1,8 @@
 //! The text of `jobs.json`: bytes to jobs with notes on the shape, and back as Python writes it.
 //!
-//! Reading is as tolerant as the other program's: a byte order mark, control characters in strings,
-//! a bare list, jobs by id. What it takes for empty without being it, we refuse: unreadable is
-//! never empty.
+//! Reading is as tolerant as the other program's: a byte order mark, what Python's `json` reads beyond
+//! JSON ([`super::python_json`]), a bare list, jobs by id. What it takes for empty without being it, we
+//! refuse: unreadable is never empty.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -12,15 +12,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::job::Job;
+use super::job_list::JobList;
 pub use super::jobs_shape::Kept;
 use super::jobs_shape::{Top, Via};
+use super::python_json::{self, Mended};
 
 /// The text of a store, decoded.
 #[derive(Debug)]
 pub struct JobsText<'b> {
     text: Cow<'b, str>,
     bom: bool,
-    mended: OnceCell<String>,
+    mended: OnceCell<Option<Mended>>,
 }
 
 /// Jobs read from a store: typed views, or raw objects.
@@ -36,13 +38,15 @@ pub struct Jobs<J> {
     pub rest: Map<String, Value>,
 }
 
-/// Something unusual that a writer would put right.
+/// Something unusual. A writer puts it right, but for what is kept as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShapeNote {
     /// A byte order mark before the text.
     Bom,
     /// Raw control characters within strings.
     ControlCharacters,
+    /// `NaN`, `Infinity` or halves of surrogate pairs: no JSON, but what Python writes. Kept as it is.
+    NotJson,
     /// A list without the object around it.
     BareList,
     /// Jobs keyed by id instead of a list.
@@ -149,6 +153,16 @@ impl<'b> JobsText<'b> {
         Ok(jobs)
     }
 
+    /// For writing: texts of jobs where the store has the usual shape.
+    pub fn list(&self) -> Result<JobList<'_>, JobsTextError> {
+        // Half a surrogate pair is found only when its text is read.
+        let whole = !self.bom && !self.text.contains("\\ud") && !self.text.contains("\\uD");
+        match serde_json::from_str(&self.text) {
+            Ok(list) if whole => Ok(list),
+            _ => self.raw().map(JobList::of),
+        }
+    }
+
     fn read<'t, T: Deserialize<'t>>(&'t self) -> Result<(T, Vec<ShapeNote>), JobsTextError> {
         let mut notes = if self.bom {
             vec![ShapeNote::Bom]
@@ -159,16 +173,22 @@ impl<'b> JobsText<'b> {
             Ok(read) => return Ok((read, notes)),
             Err(error) => error,
         };
-        let mended = self.mended.get_or_init(|| escape_controls(&self.text));
-        if mended.len() == self.text.len() {
+        let mended = self.mended.get_or_init(|| python_json::mend(&self.text));
+        let Some(mended) = mended else {
             return Err(syntax(&error));
+        };
+        if mended.controls {
+            notes.push(ShapeNote::ControlCharacters);
         }
-        notes.push(ShapeNote::ControlCharacters);
-        match serde_json::from_str(mended) {
+        if mended.stand_ins {
+            notes.push(ShapeNote::NotJson);
+        }
+        match serde_json::from_str(&mended.text) {
             Ok(read) => Ok((read, notes)),
             Err(error) => {
                 let mut wrong = syntax(&error);
-                let at = original_offset(&self.text, mended, (wrong.line, wrong.column));
+                let offset = offset(&mended.text, (wrong.line, wrong.column));
+                let at = mended.original(offset);
                 (wrong.line, wrong.column) = position(self.text.as_bytes(), at);
                 Err(wrong)
             }
@@ -176,25 +196,10 @@ impl<'b> JobsText<'b> {
     }
 }
 
-/// Where a place of the mended text lies in the original.
-fn original_offset(original: &str, mended: &str, (line, column): (usize, usize)) -> usize {
-    let before: usize = mended
-        .split_inclusive('\n')
-        .take(line.saturating_sub(1))
-        .map(str::len)
-        .sum();
-    let offset = before + column.saturating_sub(1);
-    let mut reached = 0;
-    for (index, c) in original.char_indices() {
-        if reached >= offset {
-            return index;
-        }
-        let kept = mended
-            .get(reached..)
-            .is_some_and(|rest| rest.starts_with(c));
-        reached += if kept { c.len_utf8() } else { ESCAPE };
-    }
-    original.len()
+/// The offset of a line and column, both from 1.
+fn offset(text: &str, (line, column): (usize, usize)) -> usize {
+    let before = text.split_inclusive('\n').take(line.saturating_sub(1));
+    before.map(str::len).sum::<usize>() + column.saturating_sub(1)
 }
 
 fn syntax(error: &serde_json::Error) -> JobsTextError {
@@ -229,33 +234,6 @@ fn position(bytes: &[u8], offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// The length of `\u0000`.
-const ESCAPE: usize = 6;
-
-/// The same text with raw control characters inside strings written as escapes.
-fn escape_controls(text: &str) -> String {
-    let mut mended = String::with_capacity(text.len() + 16);
-    let (mut inside, mut escaped) = (false, false);
-    for c in text.chars() {
-        if inside && c < ' ' {
-            mended.extend(["\\u00", if c < '\u{10}' { "0" } else { "1" }]);
-            mended.extend(char::from_digit(u32::from(c) % 16, 16));
-            escaped = false;
-            continue;
-        }
-        mended.push(c);
-        match c {
-            '"' if !escaped => inside = !inside,
-            '\\' if inside => escaped = !escaped,
-            _ => {}
-        }
-        if c != '\\' {
-            escaped = false;
-        }
-    }
-    mended
-}
-
 fn note_duplicates<'i>(notes: &mut Vec<ShapeNote>, ids: impl Iterator<Item = Option<&'i str>>) {
     let mut seen = HashSet::new();
     for id in ids.flatten() {
@@ -266,19 +244,7 @@ fn note_duplicates<'i>(notes: &mut Vec<ShapeNote>, ids: impl Iterator<Item = Opt
     }
 }
 
-/// A document as Python's `json.dumps(indent=2, ensure_ascii=False)` writes it: no newline at the
-/// end, numbers in the text they came in.
-#[must_use]
-pub fn write(jobs: &[Map<String, Value>], updated_at: &str, rest: &Map<String, Value>) -> String {
-    let mut top = Map::new();
-    let list = jobs.iter().cloned().map(Value::Object).collect();
-    top.insert("jobs".into(), Value::Array(list));
-    top.insert("updated_at".into(), Value::from(updated_at));
-    top.extend(rest.iter().map(|(key, value)| (key.clone(), value.clone())));
-    to_text(&Value::Object(top))
-}
-
-/// One value in that form.
+/// A value as Python's `json.dumps(indent=2, ensure_ascii=False)` writes it.
 #[must_use]
 pub fn to_text(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
@@ -368,14 +334,34 @@ mod tests {
     }
 
     #[test]
+    fn what_python_reads_beyond_json_is_read_with_a_note() {
+        let read = |text: &str| typed_ids(text.as_bytes());
+        let text =
+            r#"{"jobs":[{"id":"a","name":"x\ud83d","repeat":NaN,"cost":-Infinity},{"id":"b"}]}"#;
+        let (ids, notes) = read(text);
+        assert_eq!((ids.len(), notes), (2, vec![ShapeNote::NotJson]));
+        // Of equal keys the last counts, and whole numbers have no bounds.
+        let text = r#"{"jobs":[],"jobs":[{"id":"a","id":"b","n":1,"n":123456789012345678901}]}"#;
+        assert_eq!(read(text), (vec!["b".into()], vec![]));
+        let raw = JobsText::new(text.as_bytes())
+            .expect("text")
+            .raw()
+            .expect("jobs");
+        assert_eq!(raw.jobs[0]["n"].to_string(), "123456789012345678901");
+        assert_eq!(raw.jobs[0].len(), 2);
+    }
+
+    #[test]
     fn raw_reading_keeps_what_it_does_not_know() {
         let text = "{\n  \"jobs\": [\n    {\n      \"id\": \"a\",\n      \"new\": 1.50,\n      \
                     \"big\": 123456789012345678901234567890,\n      \"none\": [],\n      \
                     \"empty\": {},\n      \"text\": \"ä\u{7f}\\u0001\\n\\\"\\\\/\"\n    }\n  ],\n  \
                     \"updated_at\": \"u\",\n  \"ours\": {\n    \"a\": -0.0\n  }\n}";
         let source = JobsText::new(text.as_bytes()).expect("text");
-        let jobs = source.raw().expect("jobs");
-        let updated = jobs.updated_at.unwrap_or_default();
-        assert_eq!(write(&jobs.jobs, &updated, &jobs.rest), text);
+        let read = source.raw().expect("jobs");
+        let updated = read.updated_at.clone().unwrap_or_default();
+        let texts = source.list().expect("texts");
+        assert_eq!(texts.write(&updated).expect("text"), text);
+        assert_eq!(JobList::of(read).write(&updated).expect("text"), text);
     }
 }

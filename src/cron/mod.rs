@@ -12,7 +12,7 @@
 //! - [`due::due`]: raw jobs at an instant to orders and changes; [`due::wakes_at`]: when to look again.
 //! - [`witness_store::StoreWitness`]: what the scan asks of the ledger and the host; the only I/O here.
 //! - [`words::say`], [`warning::warnings`]: a schedule for people.
-//! - [`zone::Zone`]: the zone of a home and who said so.
+//! - [`zone::Zone`]: the zone of a home and who said so; [`zone_probe`] notices that it changes.
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
 pub mod catch_up;
@@ -31,6 +31,7 @@ pub mod expr;
 pub mod field;
 pub mod finish;
 pub mod job;
+pub mod job_list;
 pub mod jobs_file;
 pub mod jobs_lock;
 mod jobs_shape;
@@ -42,6 +43,7 @@ pub mod natural;
 pub mod needs;
 pub mod next;
 pub mod output;
+mod python_json;
 pub mod redact;
 pub mod refusal;
 pub mod run;
@@ -58,11 +60,13 @@ pub mod view;
 pub mod view_firing;
 pub mod view_log_file;
 pub mod view_probe;
+pub mod wanted_run;
 pub mod warning;
 pub mod witness_store;
 pub mod words;
 pub mod worker;
 pub mod zone;
+pub mod zone_probe;
 
 #[cfg(test)]
 mod cases;

@@ -70,7 +70,7 @@ pub fn next_fire(schedule: &Schedule, base: Timestamp, zone: &TimeZone) -> Optio
 }
 
 /// The zones that stamps are read in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// The zone of the schedules: `HERMES_TIMEZONE`, `timezone`, or the host's.
     pub configured: TimeZone,

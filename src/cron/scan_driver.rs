@@ -12,11 +12,13 @@ use uuid::Uuid;
 use super::catch_up::{CatchUp, passed_over, stagger};
 use super::dispatcher::Dispatcher;
 use super::due::{self, Due, OrderKind, Policy, Reason, Scene, Witness};
-use super::job::RawJob;
+use super::job::{Job, RawJob};
+use super::job_list::JobList;
 use super::jobs_file::Change;
 use super::lateness::Lateness;
-use super::next::Zones;
+use super::next::next_in_cadence;
 use super::output::Document;
+use super::schedule::Schedule;
 use super::stamp::Stamp;
 use crate::child::spawn::Watch;
 use crate::error::Result;
@@ -84,7 +86,7 @@ impl Scan {
     pub(super) async fn run(self) -> Result<Found> {
         let known = self.known().await?;
         let (dispatcher, now, running) = (Arc::clone(&self.dispatcher), self.now, self.running);
-        let zones = Zones::of(dispatcher.parts.zone.clone());
+        let zones = dispatcher.zones().zones;
         let policy = Policy {
             catch_up_missed: dispatcher.parts.settings.catch_up_missed,
             run_claim_seconds: run_claim_seconds(&dispatcher),
@@ -108,8 +110,7 @@ impl Scan {
                         .take(12)
                         .collect()
                 };
-                let due = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
-                Ok(carry_out(jobs, due, &scene))
+                Ok(scan(jobs, &scene, &mut new_id))
             })
             .await?;
         record(&dispatcher, slots, gone, now).await?;
@@ -174,8 +175,41 @@ struct Carry {
     removed: HashSet<usize>,
 }
 
+/// Scans the jobs that are awake; the others are only looked at.
+fn scan(
+    jobs: &mut JobList<'_>,
+    scene: &Scene<'_>,
+    new_id: &mut dyn FnMut() -> String,
+) -> Change<Carried> {
+    let (mut awake, mut wakes_at) = (Vec::new(), None);
+    jobs.look(|index, job| {
+        if due::is_idle(job, scene) {
+            wakes_at = earlier(wakes_at, due::wakes_at(job, scene));
+        } else {
+            awake.push(index);
+        }
+    });
+    for index in &awake {
+        jobs.get_mut(*index);
+    }
+    let raw = awake
+        .iter()
+        .filter_map(|index| Some((*index, jobs.got(*index)?)));
+    let due = due::due(raw, scene, new_id);
+    carry_out(jobs, due, scene, (&awake, wakes_at))
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    one.into_iter().chain(other).min()
+}
+
 /// Applies what the scan says to the jobs, and takes the orders out of it.
-fn carry_out(jobs: &mut Vec<RawJob>, due: Due, scene: &Scene<'_>) -> Change<Carried> {
+fn carry_out(
+    jobs: &mut JobList<'_>,
+    due: Due,
+    scene: &Scene<'_>,
+    (awake, mut wakes_at): (&[usize], Option<Timestamp>),
+) -> Change<Carried> {
     let mut carry = Carry::default();
     let kept: Vec<_> = due
         .orders
@@ -186,20 +220,21 @@ fn carry_out(jobs: &mut Vec<RawJob>, due: Due, scene: &Scene<'_>) -> Change<Carr
     for change in due.changes {
         carry.apply(jobs, change, scene);
     }
+    for order in &kept {
+        if let Some(job) = jobs.get_mut(order.index) {
+            advance(job, order, scene);
+        }
+    }
     // The job as it is after the scan is what runs.
     let orders = kept
         .into_iter()
-        .filter_map(|order| Some(due_job(jobs.get(order.index)?, order)));
+        .filter_map(|order| Some(due_job(jobs.got(order.index)?, order)));
     let orders = orders.collect();
-    let mut index = 0;
-    jobs.retain(|_| {
-        index += 1;
-        !carry.removed.contains(&(index - 1))
-    });
-    let wakes_at = jobs
-        .iter()
-        .filter_map(|job| due::wakes_at(job, scene))
-        .min();
+    for index in awake.iter().filter(|index| !carry.removed.contains(index)) {
+        let job = jobs.got(*index).map(Job::read);
+        wakes_at = earlier(wakes_at, job.and_then(|job| due::wakes_at(&job, scene)));
+    }
+    jobs.remove_at(|index| carry.removed.contains(&index));
     let found = Found {
         orders,
         wakes_at,
@@ -210,6 +245,30 @@ fn carry_out(jobs: &mut Vec<RawJob>, due: Due, scene: &Scene<'_>) -> Change<Carr
         (false, _) => Change::Nothing(carried),
         (true, true) => Change::Write(carried),
         (true, false) => Change::WriteAfterBackup(carried),
+    }
+}
+
+/// Takes the slot off the schedule: another scheduler that scans before the run has ended must not find
+/// it. Until a worker has it, `pending_slot` keeps it.
+fn advance(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
+    let stored = job.get("next_run_at").and_then(Value::as_str);
+    let stored = stored.and_then(|text| scene.zones.instant(text));
+    let Some(slot) = order
+        .slot
+        .or(stored)
+        .filter(|_| job.contains_key("pending_slot"))
+    else {
+        return;
+    };
+    if stored.is_some_and(|at| at > scene.now) {
+        return;
+    }
+    let schedule = job.get("schedule").map(Schedule::from_json);
+    let zone = &scene.zones.configured;
+    if let Some(Ok(schedule)) = schedule
+        && let Some(next) = next_in_cadence(&schedule, slot, scene.now, zone)
+    {
+        job.insert("next_run_at".into(), next.stamp.to_string().into());
     }
 }
 
@@ -226,9 +285,9 @@ fn due_job(job: &RawJob, order: due::Order) -> DueJob {
 
 impl Carry {
     /// Whether an order is carried out: the job's own policy may withhold a late one.
-    fn keeps(&mut self, jobs: &[RawJob], order: &due::Order, scene: &Scene<'_>) -> bool {
-        let (Some(job), Some(slot)) = (jobs.get(order.index), order.slot) else {
-            return jobs.get(order.index).is_some();
+    fn keeps(&mut self, jobs: &JobList<'_>, order: &due::Order, scene: &Scene<'_>) -> bool {
+        let (Some(job), Some(slot)) = (jobs.got(order.index), order.slot) else {
+            return jobs.got(order.index).is_some();
         };
         if !matches!(order.kind, OrderKind::Scheduled(Lateness::CatchUp)) {
             return true;
@@ -243,7 +302,7 @@ impl Carry {
         objection.is_none()
     }
 
-    fn apply(&mut self, jobs: &mut [RawJob], change: due::Change, scene: &Scene<'_>) {
+    fn apply(&mut self, jobs: &mut JobList<'_>, change: due::Change, scene: &Scene<'_>) {
         let Some(job) = jobs.get_mut(change.index) else {
             return;
         };
@@ -335,8 +394,8 @@ async fn record(
             seconds: 0,
             body,
         };
-        let zone = &dispatcher.parts.zone;
-        let _the_scan_goes_on = document.save(&dispatcher.parts.home, 0, now, zone);
+        let zone = dispatcher.zone();
+        let _the_scan_goes_on = document.save(&dispatcher.parts.home, 0, now, &zone);
     }
     Ok(())
 }

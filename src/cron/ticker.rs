@@ -6,32 +6,34 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use self::pace::{next_start, pause_after};
 use super::dispatcher::{Dispatcher, Fate, Order};
 use super::jobs_file::Version;
 use super::markers_file::Markers;
 use super::scan_driver::{self, Found, Scan};
 use super::stop_file;
+use super::zone_probe::ZoneProbe;
+use crate::clock::Now;
 use crate::error::{Error, Kind, Result};
 use crate::files;
 
-/// Between two passes, as in Hermes Agent.
-pub const PERIOD: SignedDuration = SignedDuration::from_secs(60);
 /// Longest time between two sweeps of open rows.
-const SWEEP: SignedDuration = SignedDuration::from_secs(300);
+const SWEEP: Duration = Duration::from_secs(300);
 /// Jobs that run side by side where the operator says nothing.
 pub const PARALLEL: usize = 8;
-/// The longest pause after descriptors ran out.
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(900);
 
 /// How often a drain looks whether there is still something to wait for.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// Ends of runs that are kept for whoever asks.
 const FATES: usize = 1000;
+
+mod by_hand;
+pub mod pace;
 
 /// What a pass did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,16 +46,34 @@ pub enum Pass {
     Done(usize),
 }
 
+/// What the last scan left: the next one is needless while it holds.
+struct Looked {
+    at: Timestamp,
+    version: Option<Version>,
+    wakes_at: Option<Timestamp>,
+}
+
+impl Looked {
+    /// The store is the same, nothing is due yet, and nobody has set the clock back.
+    fn holds(&self, version: Option<Version>, now: Timestamp) -> bool {
+        let waits = self.wakes_at.is_none_or(|at| at > now);
+        self.version == version && waits && now >= self.at
+    }
+}
+
 /// The ticker of one home.
 pub struct Ticker {
     dispatcher: Arc<Dispatcher>,
-    markers: Markers,
+    /// Where it shows that it turns; a pass by hand shows nothing.
+    markers: Option<Markers>,
+    zone: Option<ZoneProbe>,
     running: HashMap<String, u64>,
     waited_for: HashSet<String>,
     room: Arc<Semaphore>,
     tasks: JoinSet<(String, Fate)>,
-    seen: Option<(Option<Version>, Option<Timestamp>)>,
-    swept_at: Option<Timestamp>,
+    seen: Option<Looked>,
+    /// In awake time: somebody may set the wall clock.
+    swept_at: Option<Duration>,
     failures: u32,
     started: u64,
     standing: Option<String>,
@@ -61,29 +81,21 @@ pub struct Ticker {
     ask: watch::Sender<bool>,
 }
 
-/// The start of the pass after this instant: whole minutes of the wall clock, so that the work of a
-/// pass never shifts the next one.
-#[must_use]
-pub fn next_start(now: Timestamp) -> Timestamp {
-    let period = PERIOD.as_secs();
-    let next = (now.as_second().div_euclid(period) + 1) * period;
-    Timestamp::from_second(next).unwrap_or(Timestamp::MAX)
-}
-
-/// How long the next pass waits after so many failed for want of descriptors.
-#[must_use]
-pub fn pause_after(failures: u32) -> SignedDuration {
-    let doubled = PERIOD
-        .as_secs()
-        .checked_shl(failures.saturating_sub(1).min(10))
-        .unwrap_or(i64::MAX);
-    SignedDuration::from_secs(doubled.clamp(0, LONGEST_PAUSE.as_secs()))
-}
-
 impl Ticker {
-    /// A ticker over this dispatcher.
+    /// The ticker of a serve: it leaves the markers of one that turns, and notices another zone.
     #[must_use]
-    pub fn new(dispatcher: Arc<Dispatcher>) -> Self {
+    pub fn turning(dispatcher: Arc<Dispatcher>, zone: ZoneProbe) -> Self {
+        Self {
+            markers: Some(Markers::of(&dispatcher.parts.home)),
+            zone: Some(zone),
+            ..Self::once(dispatcher)
+        }
+    }
+
+    /// One for a pass by hand. As in Hermes Agent it leaves no markers: they would tell for some
+    /// minutes that a ticker is alive.
+    #[must_use]
+    pub fn once(dispatcher: Arc<Dispatcher>) -> Self {
         let settings = &dispatcher.parts.settings;
         let parallel = settings.max_parallel_jobs.map_or(PARALLEL, |most| {
             usize::try_from(most)
@@ -91,7 +103,8 @@ impl Ticker {
                 .min(Semaphore::MAX_PERMITS)
         });
         Self {
-            markers: Markers::of(&dispatcher.parts.home),
+            markers: None,
+            zone: None,
             dispatcher,
             running: HashMap::new(),
             waited_for: HashSet::new(),
@@ -105,6 +118,12 @@ impl Ticker {
             fates: Vec::new(),
             ask: watch::channel(false).0,
         }
+    }
+
+    /// The clocks that it goes by.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        self.dispatcher.parts.clock.now()
     }
 
     /// How many jobs run or wait for room.
@@ -128,22 +147,10 @@ impl Ticker {
     pub async fn tick(&mut self) -> Result<Pass> {
         self.collect();
         let result = self.attempt().await;
-        let now = self.dispatcher.now();
-        self.markers.beat(now);
-        match &result {
-            Ok(pass) => {
-                self.failures = 0;
-                if *pass != Pass::Busy {
-                    self.markers.succeeded(now);
-                }
-            }
-            Err(error) => {
-                self.failures += 1;
-                let causes = error.causes().join(": ");
-                let message = format!("{error}: {causes}");
-                self.markers
-                    .failed(now, kind_word(error), message.trim_end_matches(": "));
-            }
+        let spent = result.is_err() && files::out_of_descriptors();
+        self.failures = if spent { self.failures + 1 } else { 0 };
+        if let Some(markers) = &self.markers {
+            show(markers, &result, self.dispatcher.now());
         }
         result
     }
@@ -152,6 +159,7 @@ impl Ticker {
     #[must_use]
     pub fn next_wake(&self, now: Timestamp) -> Timestamp {
         let next = next_start(now);
+        // Only so much helps where descriptors ran out; anything else is tried again at once.
         if self.failures > 1 {
             return next.checked_add(pause_after(self.failures)).unwrap_or(next);
         }
@@ -159,6 +167,7 @@ impl Ticker {
     }
 
     async fn attempt(&mut self) -> Result<Pass> {
+        self.look_at_zone();
         let now = self.dispatcher.now();
         let home = &self.dispatcher.parts.home;
         if let Ok(true) = stop_file::lift_if_over(home, now) {
@@ -178,11 +187,10 @@ impl Ticker {
         let Some(_lock) = files::try_lock(&path)? else {
             return Ok(Pass::Busy);
         };
-        if self
-            .swept_at
-            .is_none_or(|at| now.duration_since(at) >= SWEEP)
-        {
-            self.swept_at = Some(now);
+        let awake = self.dispatcher.parts.clock.now().monotonic;
+        let is_due = self.swept_at.is_none_or(|at| awake >= at + SWEEP);
+        if self.dispatcher.take_unsettled() || is_due {
+            self.swept_at = Some(awake);
             self.sweep().await?;
         }
         let found = self.scan(now).await?;
@@ -191,6 +199,18 @@ impl Ticker {
             self.submit(order);
         }
         Ok(Pass::Done(count))
+    }
+
+    fn look_at_zone(&mut self) {
+        let Some(zone) = self.zone.as_mut().and_then(ZoneProbe::look) else {
+            return;
+        };
+        (self.dispatcher.parts.say)(&format!(
+            "Schedules are read in another zone, or by new rules, from now on: {} ({}).",
+            zone.name, zone.origin
+        ));
+        self.dispatcher.go_by(zone);
+        self.seen = None;
     }
 
     fn stand(&mut self, why: String) -> Pass {
@@ -246,11 +266,7 @@ impl Ticker {
         if self.running.contains_key(job_id) {
             return Ok(());
         }
-        let jobs = self.dispatcher.jobs().read()?.jobs.jobs;
-        let job = jobs
-            .into_iter()
-            .find(|job| job.get("id").and_then(|id| id.as_str()) == Some(job_id));
-        if let Some(job) = job {
+        if let Some(job) = self.dispatcher.jobs().job(job_id)? {
             (self.dispatcher.parts.say)(&format!(
                 "A slot of job {job_id} was taken and never run; it is run now."
             ));
@@ -269,9 +285,10 @@ impl Ticker {
     async fn scan(&mut self, now: Timestamp) -> Result<Found> {
         let file = self.dispatcher.jobs();
         let version = file.version()?;
-        if let Some((seen, wakes_at)) = &self.seen
-            && *seen == version
-            && wakes_at.is_none_or(|at| at > now)
+        if self
+            .seen
+            .as_ref()
+            .is_some_and(|seen| seen.holds(version, now))
         {
             return Ok(Found::default());
         }
@@ -282,8 +299,12 @@ impl Ticker {
             now,
         };
         let found = scan.run().await?;
-        self.markers.caught_up(found.catch_ups);
-        self.seen = Some((self.dispatcher.jobs().version()?, found.wakes_at));
+        Markers::of(&self.dispatcher.parts.home).caught_up(found.catch_ups);
+        self.seen = Some(Looked {
+            at: now,
+            version: self.dispatcher.jobs().version()?,
+            wakes_at: found.wakes_at,
+        });
         Ok(found)
     }
 
@@ -382,6 +403,20 @@ impl Ticker {
     }
 }
 
+/// Leaves the markers of a pass.
+fn show(markers: &Markers, result: &Result<Pass>, now: Timestamp) {
+    markers.beat(now);
+    match result {
+        Ok(Pass::Busy) => {}
+        Ok(_) => markers.succeeded(now),
+        Err(error) => {
+            let causes = error.causes().join(": ");
+            let message = format!("{error}: {causes}");
+            markers.failed(now, kind_word(error), message.trim_end_matches(": "));
+        }
+    }
+}
+
 /// The kind of an error, in the words of the markers.
 fn kind_word(error: &Error) -> &'static str {
     match error.kind() {
@@ -389,28 +424,5 @@ fn kind_word(error: &Error) -> &'static str {
         Kind::Invalid => "ValueError",
         Kind::Busy => "TimeoutError",
         _ => "RuntimeError",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn b48_starts_stay_a_minute_apart_whatever_the_work_takes() {
-        let at = |text: &str| text.parse::<Timestamp>().unwrap();
-        let first = next_start(at("2026-06-17T10:00:00.2Z"));
-        assert_eq!(first, at("2026-06-17T10:01:00Z"));
-        assert_eq!(
-            next_start(first + SignedDuration::from_secs(5)),
-            at("2026-06-17T10:02:00Z")
-        );
-        assert_eq!(next_start(first), at("2026-06-17T10:02:00Z"));
-    }
-
-    #[test]
-    fn failures_are_tried_again_at_a_growing_pace() {
-        let seconds: Vec<_> = (1..=6).map(|count| pause_after(count).as_secs()).collect();
-        assert_eq!(seconds, [60, 120, 240, 480, 900, 900]);
     }
 }

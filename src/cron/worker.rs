@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::claim;
 use super::job::RawJob;
@@ -25,6 +25,7 @@ use super::jobs_file::{Change, JobsFile};
 use super::output::Log;
 use super::run::{Context, Report};
 use super::task::Task;
+use super::zone;
 use crate::agent::Settings;
 use crate::clock::Clock;
 use crate::dispatch::handover::{Acknowledgement, DEADLINE, Mechanism, Payload, VERSION};
@@ -199,7 +200,7 @@ struct Worker {
 impl Worker {
     fn new(payload: Payload, work: Work, seat: Seat, clock: Arc<dyn Clock>) -> Result<Self> {
         let home = Home::at(&payload.home);
-        let zone = zone_named(payload.zone.as_deref())?;
+        let zone = zone::handed_on(payload.zone.as_deref())?;
         let identity = own_identity();
         let owner = Owner::from(&identity);
         let ledger = Ledger::open(&home.ledger(), zone.clone())?;
@@ -359,7 +360,9 @@ impl Worker {
             guard: true,
         };
         let mut running = Box::pin(context.run(&task));
-        let mut beat = interval(PROGRESS);
+        // The claim was handed on just now.
+        let _a_minute_later = self.ledger.progress(self.id(), &self.owner, self.now());
+        let mut beat = interval_at(Instant::now() + PROGRESS, PROGRESS);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stopping = false;
         loop {
@@ -426,20 +429,3 @@ mod end;
 
 /// The word for a run that somebody asked to end.
 pub const CANCELLED: &str = "cancelled";
-
-/// A zone by its name; none is the host's.
-///
-/// # Errors
-/// When no zone has this name.
-pub fn zone_named(name: Option<&str>) -> Result<TimeZone> {
-    match name {
-        None => Ok(TimeZone::system()),
-        Some(name) => TimeZone::get(name).map_err(|error| {
-            Error::new(
-                Kind::Invalid,
-                format!("there is no time zone '{}'", name.escape_debug()),
-            )
-            .with_source(error)
-        }),
-    }
-}

@@ -4,6 +4,10 @@ use jiff::tz::TimeZone;
 
 use super::next::Zones;
 use crate::config::{Config, Origin};
+use crate::error::{Error, Kind, Result};
+
+/// Who says it where nobody was asked.
+const HOST: &str = "the host";
 
 /// The zones of a home, with where they come from.
 #[derive(Clone, Debug)]
@@ -63,16 +67,39 @@ impl Zone {
         })
     }
 
+    /// The name to tell a worker; `None` where it asks its host, as we did.
+    #[must_use]
+    pub fn told(&self) -> Option<&str> {
+        (self.origin != HOST).then_some(self.name.as_str())
+    }
+
     fn host(unknown: Option<String>) -> Zone {
         let zone = TimeZone::system();
         let name = zone.iana_name().unwrap_or("the host's rules").to_owned();
-        let (zones, origin) = (Zones::of(zone), "the host".to_owned());
+        let (zones, origin) = (Zones::of(zone), HOST.to_owned());
         Zone {
             zones,
             name,
             origin,
             unknown,
         }
+    }
+}
+
+/// The zone that a worker was told; the host's where it was told none.
+///
+/// # Errors
+/// When no zone has this name here.
+pub fn handed_on(name: Option<&str>) -> Result<TimeZone> {
+    match name {
+        None => Ok(TimeZone::system()),
+        Some(name) => TimeZone::get(name).map_err(|error| {
+            Error::new(
+                Kind::Invalid,
+                format!("there is no time zone '{}'", name.escape_debug()),
+            )
+            .with_source(error)
+        }),
     }
 }
 

@@ -119,6 +119,31 @@ pub fn scheduler(facts: &Facts, home: &HomeRecords) -> Scheduler {
     }
 }
 
+/// Whether this process ticks jobs: every gateway, our serve, and of Hermes Agent's serves only the
+/// one that a desktop application started; `None`: it cannot be told.
+#[must_use]
+pub fn ticks(process: &ProcessFacts) -> Option<bool> {
+    match (process.role, process.program) {
+        (Role::Gateway, _) | (Role::Serve, Some(Program::Ours)) => Some(true),
+        (Role::Serve, Some(Program::HermesAgent)) => process.desktop.known().copied(),
+        (Role::Serve, None) => None,
+        _ => Some(false),
+    }
+}
+
+/// The processes that serve a home, or its root: gateways and serves, whether or not they tick.
+pub fn servers<'a>(facts: &'a Facts, home: &Home) -> impl Iterator<Item = &'a ProcessFacts> {
+    let places = [home.path().to_owned(), home.root().path().to_owned()];
+    processes(facts)
+        .filter(|process| matches!(process.role, Role::Serve | Role::Gateway))
+        .filter(move |process| {
+            process
+                .home
+                .known()
+                .is_some_and(|path| places.contains(path))
+        })
+}
+
 /// All processes of the two programs that were seen.
 fn processes(facts: &Facts) -> impl Iterator<Item = &ProcessFacts> {
     let all = facts.dispatcher.process.iter().chain(&facts.others);
@@ -175,7 +200,7 @@ fn serve(facts: &Facts, home: &HomeRecords) -> Said {
 
 fn desktop<'a>(facts: &'a Facts, home: &'a HomeRecords) -> Option<&'a ProcessFacts> {
     serving(facts, &home.path, Role::Serve).find(|process| {
-        process.program == Some(Program::HermesAgent) && process.desktop.known() == Some(&true)
+        process.program == Some(Program::HermesAgent) && ticks(process) == Some(true)
     })
 }
 

@@ -85,6 +85,22 @@ impl Client {
     /// # Errors
     /// When serve refuses, or does not answer.
     pub fn call(&mut self, method: &str, params: &Value) -> Result<Value> {
+        self.call_within(method, params, PATIENCE)
+    }
+
+    /// The same, for an answer that may take longer, or must not.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub fn call_within(
+        &mut self,
+        method: &str,
+        params: &Value,
+        patience: Duration,
+    ) -> Result<Value> {
+        let stream = self.reader.get_ref();
+        let set = stream.set_read_timeout(Some(patience));
+        set.context(Kind::Io, "failed to set a deadline")?;
         self.next += 1;
         let request =
             json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
@@ -140,7 +156,7 @@ fn refusal(error: &Value) -> Error {
         .and_then(Value::as_str)
         .unwrap_or("no reason");
     let kind = match number {
-        code::SESSION_NOT_FOUND | code::STORED_NOT_FOUND => Kind::NotFound,
+        code::SESSION_NOT_FOUND | code::STORED_NOT_FOUND | code::UNKNOWN_METHOD => Kind::NotFound,
         code::BUSY | code::LEASE_REFUSED | code::DELETE_ACTIVE => Kind::Busy,
         code::STORE | code::AGENT | code::RETIRING => Kind::Unavailable,
         code::INVALID_PARAMS | code::BAD_ARGUMENT | code::SESSION_ID_REQUIRED => Kind::Usage,

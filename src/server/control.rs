@@ -2,7 +2,7 @@
 //!
 //! A hidden variable names a Unix socket; a line on it moves the clock (`advance 20`, `suspend 3600`,
 //! both in seconds, or `step 2026-06-01T00:00:00Z`) and is answered once serve has seen it. `settle`
-//! is answered when no turn runs and nothing is left to be stored.
+//! is answered when no turn runs, nothing is left to be stored, cron has had its turn, and no job runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::cron_driver::{Asked, Desk};
 use super::driver::Input;
 use super::hub::Event;
 use super::unix::{self, Lines};
@@ -44,17 +45,17 @@ impl Control {
     }
 
     /// Obeys for ever, one tester at a time.
-    pub(crate) async fn obey(self, hub: mpsc::Sender<Input>) {
+    pub(crate) async fn obey(self, hub: mpsc::Sender<Input>, cron: Option<Desk>) {
         while let Ok((stream, _)) = self.listener.accept().await {
-            self.talk(stream, &hub).await;
+            self.talk(stream, (&hub, cron.as_ref())).await;
         }
     }
 
-    async fn talk(&self, stream: UnixStream, hub: &mpsc::Sender<Input>) {
+    async fn talk(&self, stream: UnixStream, serve: (&mpsc::Sender<Input>, Option<&Desk>)) {
         let (reader, mut writer) = stream.into_split();
         let mut lines = Lines::new(reader);
         while let Some(line) = lines.next().await {
-            let answer = self.command(&line, hub).await;
+            let answer = self.command(&line, serve).await;
             let text = format!("{}\n", answer.unwrap_or("no such command"));
             if writer.write_all(text.as_bytes()).await.is_err() {
                 return;
@@ -62,7 +63,11 @@ impl Control {
         }
     }
 
-    async fn command(&self, line: &str, hub: &mpsc::Sender<Input>) -> Option<&'static str> {
+    async fn command(
+        &self,
+        line: &str,
+        (hub, cron): (&mpsc::Sender<Input>, Option<&Desk>),
+    ) -> Option<&'static str> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let seconds = || Duration::try_from_secs_f64(rest.parse().ok()?).ok();
         match word {
@@ -81,6 +86,12 @@ impl Control {
             Input::Sync(sender)
         };
         hub.send(ask).await.ok()?;
-        seen.await.ok().map(|()| "ok")
+        seen.await.ok()?;
+        if let Some(cron) = cron.filter(|_| word == "settle") {
+            let (sender, settled) = oneshot::channel();
+            cron.send(Asked::Settle(sender)).await.ok()?;
+            settled.await.ok()?;
+        }
+        Some("ok")
     }
 }

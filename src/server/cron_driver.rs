@@ -4,33 +4,54 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use tokio::sync::{mpsc, oneshot};
 
 use super::drivers::{Driver, Turning};
 use crate::clock::Now;
 use crate::config::{Config, Settings};
 use crate::cron::dispatcher::{Dispatcher, Parts};
 use crate::cron::ticker::Ticker;
+use crate::cron::wanted_run::Wanted;
+use crate::cron::zone_probe::ZoneProbe;
 use crate::error::Result;
 use crate::runtime::Runtime;
 
 /// Longest pass that still counts as turning: the store's lock may be waited for twice, and a mute bus
 /// once.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Runs that may be asked for before one is taken up.
+const ASKED: usize = 64;
+
+/// The way to the driver of cron.
+pub(super) type Desk = mpsc::Sender<Asked>;
+
+/// What the driver of cron is asked for.
+pub(super) enum Asked {
+    /// A run by hand.
+    Run(Wanted),
+    /// Somebody who drives the clock wants to know when it has had its turn and no job runs.
+    Settle(oneshot::Sender<()>),
+}
 
 /// The ticker of a home, as a driver.
 pub(super) struct Cron {
     ticker: Ticker,
     drain: Duration,
+    asked: mpsc::Receiver<Asked>,
+    taken: Vec<Asked>,
+    /// When the next pass begins, in awake time: the wall clock may be set.
+    next: Duration,
 }
 
-/// The driver of cron for the home that this command is about; `None` where cron is switched off.
+/// The driver of cron for the home that this command is about, and the way to it; `None` where cron is
+/// switched off.
 ///
 /// # Errors
-/// When the zone, the agent or the environment of jobs is configured and makes no sense.
-pub fn cron(
+/// When the agent or the environment of jobs is configured and makes no sense.
+pub(super) fn cron(
     runtime: &Runtime,
     flags: &[(&'static str, String)],
-) -> Result<Option<Box<dyn Driver>>> {
+) -> Result<Option<(Cron, Desk)>> {
     let home = runtime.one_home()?;
     let variable = |name: &str| runtime.environ.text(name).map(str::to_owned);
     let config = Config::load(&home, &variable, flags);
@@ -40,18 +61,27 @@ pub fn cron(
     }
     let say = |sentence: &str| tracing::warn!("{sentence}");
     let parts = Parts::of(runtime, &home, &config, Box::new(say))?;
-    let ticker = Ticker::new(Arc::new(Dispatcher::new(parts)));
-    Ok(Some(Box::new(Cron::new(
+    let zone = ZoneProbe::begin(&home, &runtime.environ, &parts.zone);
+    let ticker = Ticker::turning(Arc::new(Dispatcher::new(parts)), zone);
+    let (desk, asked) = mpsc::channel(ASKED);
+    let cron = Cron {
         ticker,
-        settings.cron.drain_timeout,
-    ))))
+        drain: settings.cron.drain_timeout,
+        asked,
+        taken: Vec::new(),
+        next: Duration::ZERO,
+    };
+    Ok(Some((cron, desk)))
 }
 
 impl Cron {
-    /// Over this ticker; at a stop, jobs that a restart would kill get this long.
-    #[must_use]
-    pub(super) fn new(ticker: Ticker, drain: Duration) -> Self {
-        Self { ticker, drain }
+    async fn pass(&mut self) {
+        if let Err(error) = self.ticker.tick().await {
+            tracing::error!("A pass over the jobs failed: {error}.");
+        }
+        let after = self.ticker.now();
+        let wait: SignedDuration = self.ticker.next_wake(after.wall).duration_since(after.wall);
+        self.next = after.monotonic + Duration::try_from(wait).unwrap_or_default();
     }
 }
 
@@ -66,11 +96,32 @@ impl Driver for Cron {
 
     fn turn(&mut self, now: Now) -> Turning<'_, Duration> {
         Box::pin(async move {
-            if let Err(error) = self.ticker.tick().await {
-                tracing::error!("A pass over the jobs failed: {error}.");
+            let mut settling = Vec::new();
+            for asked in self.taken.drain(..) {
+                match asked {
+                    Asked::Run(wanted) => self.ticker.run_by_hand(wanted),
+                    Asked::Settle(settled) => settling.push(settled),
+                }
             }
-            let wait: SignedDuration = self.ticker.next_wake(now.wall).duration_since(now.wall);
-            Duration::try_from(wait).unwrap_or_default()
+            if now.monotonic >= self.next {
+                self.pass().await;
+            }
+            if !settling.is_empty() {
+                self.ticker.drain_all(PATIENCE).await;
+            }
+            for settled in settling {
+                let _nobody_waits = settled.send(());
+            }
+            self.next.saturating_sub(self.ticker.now().monotonic)
+        })
+    }
+
+    fn woken(&mut self) -> Turning<'_, ()> {
+        Box::pin(async move {
+            match self.asked.recv().await {
+                Some(asked) => self.taken.push(asked),
+                None => std::future::pending().await,
+            }
         })
     }
 

@@ -9,15 +9,18 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
+use super::cron_driver::{Asked as AskedOfCron, Desk};
 use super::drivers::Turns;
-use super::hub::{ConnId, Effect, Event, Hub, Order, Page, Shown, TurnId};
+use super::hub::{ConnId, Effect, Event, Hub, Order, Page, RunJob, Shown, TurnId};
 use super::outbox::Outbox;
+use super::protocol::{Failure, code};
 use super::signals::{Asked, Signals};
 use super::steps::Steps;
 use super::timepiece::Timepiece;
 use super::turn::Surroundings;
 use super::{judge, notify, turn};
 use crate::agent::settings::STOP_GRACE;
+use crate::cron::wanted_run::Wanted;
 
 /// The clocks are looked at this often, for steps that nobody told us of.
 const LOOK: Duration = Duration::from_secs(60);
@@ -66,6 +69,8 @@ pub(crate) struct Parts {
     pub(crate) judge: Vec<String>,
     /// Files that are emergency stops where they are there.
     pub(crate) emergency: Vec<PathBuf>,
+    /// The way to the driver of cron, where there is one.
+    pub(crate) cron: Option<Desk>,
     /// What a stop leaves to running turns.
     pub(crate) patience: Duration,
 }
@@ -248,10 +253,43 @@ impl Driver {
                     let command = self.parts.judge.clone();
                     tokio::spawn(judge::ask(command, question, around, stop, hub));
                 }
+                Effect::RunJob(asked) => self.run_job(asked),
                 Effect::Status(status) => notify::status(&status),
                 Effect::Log(line) => tracing::info!("{line}"),
             }
         }
+    }
+
+    /// Hands a run by hand to the driver of cron; the answer comes as an event.
+    fn run_job(&self, asked: RunJob) {
+        let (desk, hub) = (self.parts.cron.clone(), self.parts.sender.clone());
+        tokio::spawn(async move {
+            let RunJob {
+                conn,
+                id,
+                job_id,
+                execution_id,
+            } = asked;
+            let (answer, answered) = oneshot::channel();
+            let wanted = Wanted {
+                job_id,
+                execution_id,
+                answer,
+            };
+            let begun = match desk {
+                None => Err(Failure::new(
+                    code::UNKNOWN_METHOD,
+                    "this serve was told not to run cron jobs",
+                )),
+                Some(desk) => {
+                    let _stopped_is_no_answer = desk.send(AskedOfCron::Run(wanted)).await;
+                    let stops = |_| Failure::new(code::RETIRING, "serve is stopping");
+                    answered.await.map(|begun| begun.to_json()).map_err(stops)
+                }
+            };
+            let event = Event::JobBegun { conn, id, begun };
+            let _stopped = hub.send(Input::Event(event)).await;
+        });
     }
 
     /// A second request does not wait any longer.

@@ -26,6 +26,11 @@ pub trait Driver: Send {
     /// One turn; the answer is how long it can wait for the next, in awake time.
     fn turn(&mut self, now: Now) -> Turning<'_, Duration>;
 
+    /// Waits for whatever else gives it a turn before its time. Whoever stops waiting loses nothing.
+    fn woken(&mut self) -> Turning<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// Serve stops: nothing new, and what runs gets its bounded time.
     fn drain(&mut self, now: Now) -> Turning<'_, ()>;
 }
@@ -152,6 +157,7 @@ pub(crate) async fn run(
         turns.turned(name, ended, next);
         tokio::select! {
             () = time.sleep(next) => {}
+            () = driver.woken() => {}
             _ = stop.changed() => {}
         }
     }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use super::driver::Input;
@@ -47,7 +48,14 @@ pub fn run(runtime: &mut Runtime, args: &LoopArgs, cwd: Option<PathBuf>) -> Resu
         .agent
         .clone()
         .map_err(|why| Error::new(Kind::Refused, why))?;
+    // From here on no Ctrl-C is lost, whatever we are at.
+    let ctrl_c = {
+        let _reactor = reactor.enter();
+        signal(SignalKind::interrupt())
+            .map_err(|error| Error::io("failed to listen for Ctrl-C", error))?
+    };
     let here = Here {
+        ctrl_c,
         state: LoopState::start(args, &read.hub.rules, now),
         agent: Arc::new(agent),
         agent_session: None,
@@ -59,6 +67,7 @@ pub fn run(runtime: &mut Runtime, args: &LoopArgs, cwd: Option<PathBuf>) -> Resu
 }
 
 struct Here {
+    ctrl_c: Signal,
     state: LoopState,
     agent: Arc<crate::agent::AgentCommand>,
     agent_session: Option<String>,
@@ -77,7 +86,7 @@ impl Here {
             let rules = self.read.hub.rules.clone();
             let wait = self.state.next_wake(&rules).map_or(0.0, |at| at - now);
             if wait > 0.0 {
-                if interrupted(wait).await {
+                if interrupted(wait, &mut self.ctrl_c).await {
                     self.state
                         .step(TimerEvent::Pause("Ctrl-C".to_owned()), &rules, now);
                     break;
@@ -163,7 +172,7 @@ impl Here {
                     Some(_) => {}
                     None => break,
                 },
-                _ = tokio::signal::ctrl_c() => {
+                _ = self.ctrl_c.recv() => {
                     let _ended = cancel.send(true);
                 }
             }
@@ -209,7 +218,7 @@ impl Here {
 
 /// Waits, with a countdown on a terminal; whether Ctrl-C was pressed. Never longer than a second at a
 /// time on a terminal, so that the countdown counts.
-async fn interrupted(wait: f64) -> bool {
+async fn interrupted(wait: f64, ctrl_c: &mut Signal) -> bool {
     let terminal = std::io::stderr().is_terminal();
     let longest = if terminal { 1.0 } else { 60.0 };
     if terminal {
@@ -220,7 +229,7 @@ async fn interrupted(wait: f64) -> bool {
     let wait = Duration::try_from_secs_f64(wait.min(longest)).unwrap_or(Duration::from_secs(1));
     let pressed = tokio::select! {
         () = tokio::time::sleep(wait) => false,
-        _ = tokio::signal::ctrl_c() => true,
+        _ = ctrl_c.recv() => true,
     };
     if terminal {
         let mut stderr = std::io::stderr();

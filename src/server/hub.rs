@@ -32,7 +32,7 @@ use jiff::tz::TimeZone;
 use self::clients::Clients;
 use self::deadlines::Deadlines;
 pub(crate) use self::event::{
-    ConnId, Effect, End, Event, Judgement, Order, Page, Shown, Stored, TurnId, TurnSpec,
+    ConnId, Effect, End, Event, Judgement, Order, Page, RunJob, Shown, Stored, TurnId, TurnSpec,
 };
 use self::keep::Keeping;
 use self::live::Live;
@@ -160,6 +160,7 @@ impl Hub {
             Event::TurnOutput(turn, text) => self.turn_output(turn, &text),
             Event::TurnEnded(turn, end) => self.turn_ended(turn, *end),
             Event::Judged(judgement) => self.judged(judgement),
+            Event::JobBegun { conn, id, begun } => self.answer(conn, &id, &begun),
             Event::Stored(stored) => self.stored(*stored),
             Event::Reloaded(settings) => self.reloaded(*settings),
             Event::EmergencyStop(stop) => self.emergency_stop(stop),

@@ -185,13 +185,13 @@ impl Desk {
         let done = self.ask(|store| store.apply(&steps));
         drop(steps);
         let mut saved = match done {
-            Ok(saved) => {
+            Ok(applied) => {
                 self.waiting.clear();
-                self.trouble = None;
-                if written > 0 {
-                    self.tell(Stored::Written(written, None));
+                let over = applied.changed && self.trouble.take().is_some();
+                if written > 0 || over {
+                    self.tell(Stored::Written(written, self.trouble.clone()));
                 }
-                saved.into_iter().map(Ok).collect::<VecDeque<_>>()
+                applied.saved.into_iter().map(Ok).collect::<VecDeque<_>>()
             }
             Err(why) => {
                 let writes = batch.iter().filter_map(|order| match order {

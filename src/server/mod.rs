@@ -46,6 +46,5 @@ mod timepiece;
 mod turn;
 mod unix;
 
-pub use cron_driver::cron;
 pub use run::{Ended, Options, serve};
 pub use timepiece::Timepiece;

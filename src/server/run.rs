@@ -19,8 +19,7 @@ use super::settings::{self, Read};
 use super::signals::Signals;
 use super::socket::Ping;
 use super::steps::Steps;
-use super::timepiece::Timepiece;
-use super::{router, start, unix};
+use super::{cron_driver, router, start, unix};
 use crate::error::{Context as _, Error, Kind, Result};
 use crate::home::Home;
 use crate::runtime::Runtime;
@@ -37,14 +36,6 @@ pub struct Options {
     pub flags: Vec<(&'static str, String)>,
     /// Clients of other hosts are let in, with the token.
     pub auth: bool,
-    /// Drivers beside the hub.
-    pub drivers: Vec<Box<dyn Driver>>,
-}
-
-impl std::fmt::Debug for dyn Driver {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// How a serve ended.
@@ -119,9 +110,11 @@ struct Open {
 }
 
 impl Start {
-    async fn run(mut self, runtime: &mut Runtime, mut instance: Instance) -> Result<()> {
+    async fn run(self, runtime: &mut Runtime, mut instance: Instance) -> Result<()> {
         let signals = Signals::listen()?;
         let (time, control) = start::time(runtime)?;
+        runtime.clock = time.clock();
+        let (cron, desk) = cron_driver::cron(runtime, &self.options.flags)?.unzip();
         let machine = instance::machine(time.now());
         let identity = instance::Identity::own(&machine, time.now());
         let (sender, inputs) = mpsc::channel(EVENTS);
@@ -136,14 +129,17 @@ impl Start {
             tracing::warn!("{note}");
         }
         let (stop, stopped) = watch::channel(false);
-        let others = self.others(&time, &turns, &stopped);
+        let cron = cron.map(|cron| {
+            let driver: Box<dyn Driver> = Box::new(cron);
+            tokio::spawn(drivers::run(driver, time.clone(), turns.clone(), stopped))
+        });
         let steps = if control.is_some() {
             Steps::deaf()
         } else {
             Steps::listen()
         };
         if let Some(control) = control {
-            tokio::spawn(control.obey(sender.clone()));
+            tokio::spawn(control.obey(sender.clone(), desk.clone()));
         }
         let parts = Parts {
             hub: Hub::new(self.read.hub.clone(), said, start::bits(), time.now()),
@@ -156,14 +152,15 @@ impl Start {
             around: start::surroundings(&self.home, runtime),
             judge: self.read.judge.clone(),
             emergency: start::emergency(&self.home),
+            cron: desk,
             patience: self.read.serve.drain_timeout,
             time,
         };
         self.serve(open, HubDriver::new(parts), signals, runtime)
             .await?;
         let all = async {
-            for other in others {
-                let _panicked = other.await;
+            if let Some(cron) = cron {
+                let _panicked = cron.await;
             }
         };
         if tokio::time::timeout(OTHERS, all).await.is_err() {
@@ -229,21 +226,6 @@ impl Start {
             .context(Kind::Io, "failed to learn the port")?
             .port();
         Ok((listener, Reach { host, port }))
-    }
-
-    fn others(
-        &mut self,
-        time: &Timepiece,
-        turns: &Turns,
-        stopped: &watch::Receiver<bool>,
-    ) -> Vec<tokio::task::JoinHandle<()>> {
-        std::mem::take(&mut self.options.drivers)
-            .into_iter()
-            .map(|driver| {
-                let (time, turns) = (time.clone(), turns.clone());
-                tokio::spawn(drivers::run(driver, time, turns, stopped.clone()))
-            })
-            .collect()
     }
 
     async fn serve(

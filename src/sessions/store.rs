@@ -83,16 +83,17 @@ impl Store {
             kind,
             save,
         };
-        let saved = self.apply(&[step])?.pop();
+        let saved = self.apply(&[step])?.saved.pop();
         Ok(saved.unwrap_or(Saved::Lost(None)))
     }
 
-    /// Takes steps in their order and in one transaction; how each save went, in their order.
+    /// Takes steps in their order and in one transaction.
     ///
     /// # Errors
     /// When SQLite refuses; then nothing of it is stored.
-    pub fn apply(&mut self, steps: &[Step<'_>]) -> Result<Vec<Saved>> {
+    pub fn apply(&mut self, steps: &[Step<'_>]) -> Result<Applied> {
         let mut run = || {
+            let before = self.connection.total_changes();
             let transaction = db::immediate(&mut self.connection)?;
             let mut saved = Vec::new();
             for step in steps {
@@ -106,10 +107,22 @@ impl Store {
                 }
             }
             transaction.commit()?;
-            Ok(saved)
+            Ok(Applied {
+                saved,
+                changed: self.connection.total_changes() > before,
+            })
         };
         run().map_err(|error| failed("write to", error))
     }
+}
+
+/// What came of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// How each save of a timer went, in their order.
+    pub saved: Vec<Saved>,
+    /// Whether anything was written: one that writes nothing succeeds on a full disk too.
+    pub changed: bool,
 }
 
 /// A part of a transaction.

@@ -53,24 +53,39 @@ pub(super) fn start(
         let child = detached(Path::new("/proc/self/exe"), &words, &environment)?;
         begun(child, desk, &id).await
     })?;
+    let outcome = if row.status.is_open() {
+        "running"
+    } else {
+        row.status.word()
+    };
+    tell(runtime, job, (&id, outcome, row.error), as_json)?;
+    Ok(Exit::OK)
+}
+
+/// Tells the id of a run that has begun.
+pub(super) fn tell(
+    runtime: &mut Runtime,
+    job: &RawJob,
+    (id, outcome, error): (&str, &str, Option<String>),
+    as_json: bool,
+) -> Result<()> {
     if as_json {
         let document = json!({
             "schema": "hermes.cron-run/1",
             "dry_run": false,
-            "job": job_id,
+            "job": Job::read(job).id(),
             "execution": id,
-            "outcome": if row.status.is_open() { "running" } else { row.status.word() },
-            "error": row.error,
+            "outcome": outcome,
+            "error": error,
         });
-        json::print(&mut runtime.out, &document)?;
-    } else {
-        runtime.out.line(&id)?;
-        runtime.out.note(&format!(
-            "It runs. Follow it: hermes cron logs {} -f",
-            short(&id)
-        ));
+        return json::print(&mut runtime.out, &document);
     }
-    Ok(Exit::OK)
+    runtime.out.line(id)?;
+    runtime.out.note(&format!(
+        "It runs. Follow it: hermes cron logs {} -f",
+        short(id)
+    ));
+    Ok(())
 }
 
 /// Waits until the row of the run has left `claimed`, or the process has ended without one.
@@ -100,7 +115,8 @@ async fn begun(mut child: Child, desk: &Desk, id: &str) -> Result<Execution> {
     .with_hint("hermes cron runs tells what became of it"))
 }
 
-fn look(desk: &Desk, id: &str) -> Result<Option<Execution>> {
+/// The row of a run, where there is one.
+pub(super) fn look(desk: &Desk, id: &str) -> Result<Option<Execution>> {
     let copy = desk.ledger()?;
     desk.read(copy.as_ref(), |copy| {
         copy.read(|c| rows::execution_by_id(c, id).map(Some))

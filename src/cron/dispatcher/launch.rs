@@ -1,5 +1,6 @@
 //! Launching: the decision, the offer, the worker's answer.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +17,7 @@ use crate::dispatch::verdict_probe::Verdict;
 use crate::error::{Error, Kind, Result};
 use crate::fault;
 use crate::ledger::{Status, rows};
+use crate::runtime::NOW_VARIABLE;
 
 /// One run that a stop of this process may take along; counted as long as it is here.
 struct Risk(Arc<AtomicUsize>);
@@ -64,11 +66,8 @@ impl Dispatcher {
                 memory::worker_limit(total, variable.map(String::as_str))
             }),
         };
-        let mut environment = worker_environment(
-            &verdict,
-            self.parts.environment.get("PATH").map(String::as_str),
-        );
-        environment.extend(self.parts.test_variables.iter().cloned());
+        let mut environment = worker_environment(&verdict, &self.parts.environment);
+        environment.extend(self.test_variables());
         let mut offers = 0;
         let risk = Risk::of(&self.at_risk);
         loop {
@@ -80,6 +79,7 @@ impl Dispatcher {
             fault::point("dispatcher.spawned");
             match worker.answer(id, since).await {
                 Answer::Adopted(read) => {
+                    self.in_hand.tell(id, true);
                     self.check_promise(&decision, &read);
                     if read.unit.is_some() {
                         drop(risk);
@@ -90,7 +90,10 @@ impl Dispatcher {
                     let why = silence(answer);
                     let taken_back = self.take_back(id).await?;
                     match after_silence(taken_back, offers, why.is_final) {
-                        Next::Wait => return self.wait(worker, None, claimed, id).await,
+                        Next::Wait => {
+                            self.in_hand.tell(id, true);
+                            return self.wait(worker, None, claimed, id).await;
+                        }
                         Next::OfferAgain => worker.kill().await,
                         Next::GiveUp => {
                             worker.kill().await;
@@ -101,6 +104,20 @@ impl Dispatcher {
                 }
             }
         }
+    }
+
+    /// What workers need of a test. Their clock stands where ours does now.
+    fn test_variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        let variables = self.parts.test_variables.iter().cloned();
+        variables.map(|(name, value)| {
+            let is_clock = name == NOW_VARIABLE;
+            let value = if is_clock {
+                self.now().to_string().into()
+            } else {
+                value
+            };
+            (name, value)
+        })
     }
 
     /// Away from the event loop: it takes some milliseconds, and seconds where a bus is mute.
@@ -166,7 +183,7 @@ impl Dispatcher {
             version: VERSION,
             execution_id: id.to_owned(),
             home: self.parts.home.path().to_string_lossy().into_owned(),
-            zone: self.parts.zone_name.clone(),
+            zone: self.zones().told().map(str::to_owned),
             work,
             environment: self.parts.environment.clone(),
             unplaced_mode: unplaced.word().to_owned(),
@@ -267,8 +284,15 @@ fn silence(answer: Answer) -> Silence {
 
 /// The worker's own environment: what it needs to find its manager, and no more. What its job gets
 /// travels in the payload, where nobody else can read it.
-fn worker_environment(verdict: &Verdict, path: Option<&str>) -> Vec<(OsString, OsString)> {
-    let mut environment = vec![("PATH".into(), path.unwrap_or("/usr/bin:/bin").into())];
+fn worker_environment(
+    verdict: &Verdict,
+    ours: &BTreeMap<String, String>,
+) -> Vec<(OsString, OsString)> {
+    let path = ours.get("PATH").map_or("/usr/bin:/bin", String::as_str);
+    let mut environment = vec![("PATH".into(), path.into())];
+    // It writes times in the zone in which we do.
+    let zone = ["TZ", "TZDIR"].into_iter();
+    environment.extend(zone.filter_map(|name| Some((name.into(), ours.get(name)?.into()))));
     if let Some(directory) = &verdict.runtime_dir {
         let bus = format!("unix:path={directory}/bus");
         environment.push(("XDG_RUNTIME_DIR".into(), directory.into()));

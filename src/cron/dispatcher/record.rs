@@ -1,8 +1,10 @@
 //! What an order leaves behind where no worker writes it: failed launches, skipped and refused slots.
 
+use std::sync::atomic::Ordering;
+
 use super::{Dispatcher, Fate, Hold, Order};
 use crate::cron::finish::{self, Run};
-use crate::cron::job::{Job, find};
+use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::ledger::store::utc;
 use crate::ledger::{End, Outcome, Slot};
@@ -25,6 +27,7 @@ impl Dispatcher {
             })
             .await;
         if let Err(error) = closed {
+            self.unsettled.store(true, Ordering::Relaxed);
             (self.parts.say)(&format!(
                 "The ledger could not be told of a failed launch: {error}."
             ));
@@ -34,11 +37,11 @@ impl Dispatcher {
 
     pub(super) async fn mark_failed(&self, claimed: &Hold, error: &str) {
         let (id, by, error) = (claimed.job_id.clone(), claimed.by.clone(), error.to_owned());
-        let (zone, now) = (self.parts.zone.clone(), self.now());
+        let (zone, now) = (self.zone(), self.now());
         let (with_agent, manual) = (claimed.task.work.needs_agent(), claimed.manual);
         let marked = self
             .with_jobs(move |jobs| {
-                let Some(job) = find(jobs, &id) else {
+                let Some(job) = jobs.find(&id) else {
                     return Ok(Change::Nothing(()));
                 };
                 let run = Run {
@@ -65,12 +68,32 @@ impl Dispatcher {
         self.release(&claimed.job_id, &claimed.by).await;
     }
 
+    /// Lets go of the claim alone: the slot, off the schedule and not run, comes back with the next
+    /// scan.
+    pub(super) async fn put_back(&self, claimed: &Hold) {
+        let (id, by) = (claimed.job_id.clone(), claimed.by.clone());
+        let _known_not_to_be_in_hand = self
+            .with_jobs(move |jobs| {
+                let ours = jobs.find(&id).filter(|job| {
+                    Job::read(job)
+                        .fire_claim()
+                        .is_some_and(|held| held.by == by)
+                });
+                let Some(job) = ours else {
+                    return Ok(Change::Nothing(()));
+                };
+                job.insert("fire_claim".into(), serde_json::Value::Null);
+                Ok(Change::Write(()))
+            })
+            .await;
+    }
+
     /// A claim that cannot be let go of now ends by its own age.
     pub(super) async fn release(&self, id: &str, by: &str) {
         let (id, by) = (id.to_owned(), by.to_owned());
         let _it_ends_by_its_age = self
             .with_jobs(move |jobs| {
-                let Some(job) = find(jobs, &id) else {
+                let Some(job) = jobs.find(&id) else {
                     return Ok(Change::Nothing(()));
                 };
                 finish::release(job, Some(&by));

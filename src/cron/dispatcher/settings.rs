@@ -8,7 +8,7 @@ use super::Parts;
 use crate::agent;
 use crate::config::dotenv::Environment;
 use crate::config::{Config, Settings};
-use crate::cron::worker::zone_named;
+use crate::cron::zone::Zone;
 use crate::dispatch::verdict_probe::Verdicts;
 use crate::error::{Error, Kind, Result};
 use crate::fault;
@@ -38,7 +38,7 @@ impl Parts {
     /// operator should read.
     ///
     /// # Errors
-    /// When the zone or the agent is configured and makes no sense, or an environment file of the home
+    /// When the agent is configured and makes no sense, or an environment file of the home
     /// cannot be read.
     pub fn of(
         runtime: &Runtime,
@@ -47,13 +47,12 @@ impl Parts {
         say: Box<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Self> {
         let settings = Settings::of(config);
-        let zone = zone_named(settings.timezone.as_deref())?;
+        let zone = Zone::of(config);
         let identity = own_identity();
         let machine = settings.cron.machine_id.clone();
         let machine = machine.unwrap_or_else(|| format!("{}:{}", host_name(), identity.pid));
         Ok(Self {
             home: home.clone(),
-            zone_name: settings.timezone.clone(),
             zone,
             clock: Arc::clone(&runtime.clock),
             agent: agent_of(config)?,

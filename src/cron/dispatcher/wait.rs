@@ -10,7 +10,7 @@ use crate::bus::ServiceManager as _;
 use crate::child::leftovers::kill_marked;
 use crate::child::spawn::Watch;
 use crate::cron::finish::{self, Run};
-use crate::cron::job::{Job, find};
+use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::cron::run::EXECUTION_VARIABLE;
 use crate::dispatch::ending::{Seen, cause};
@@ -52,7 +52,8 @@ impl Dispatcher {
             .with_ledger(move |ledger| ledger.read(|c| rows::open_executions(c, MOST)))
             .await?
             .unwrap_or_default();
-        for row in open.into_iter().filter(|row| row.job_id == job_id) {
+        let of_job = |row: &Execution| row.job_id == job_id && !self.was_left_behind(row);
+        for row in open.into_iter().filter(of_job) {
             if !self.liveness(&row, None).await?.is_over() {
                 let since = row.claimed_at.map(|stamp| stamp.text).unwrap_or_default();
                 let reason = format!("a run of it is still going on ({}, since {since})", row.id);
@@ -62,12 +63,22 @@ impl Dispatcher {
         Ok(None)
     }
 
-    /// Takes over a row that was claimed and never adopted, if its owner is proved dead.
+    /// A row of ours that we claimed and could neither offer nor close.
+    fn was_left_behind(&self, row: &Execution) -> bool {
+        row.process_id == self.owner.process_id
+            && row.status == Status::Claimed
+            && !self.in_hand.has(&row.id)
+    }
+
+    /// Takes over a row that was claimed and never adopted, if its owner is proved dead, or is this
+    /// process, which left it behind.
     pub(super) async fn inherit(&self, id: &str, owner: Owner) -> Result<bool> {
         let Some(row) = self.row(id).await? else {
             return Ok(false);
         };
-        if self.is_being_handed_over(&row) || !self.liveness(&row, None).await?.is_over() {
+        let ours = row.process_id == self.owner.process_id;
+        let is_free = ours || self.liveness(&row, None).await?.is_over();
+        if !is_free || self.is_being_handed_over(&row) {
             return Ok(false);
         }
         let (id, heir, now) = (id.to_owned(), self.owner.clone(), self.now());
@@ -239,10 +250,10 @@ impl Dispatcher {
 
     async fn tell_job(&self, job_id: &str, error: &str) {
         let (id, error) = (job_id.to_owned(), error.to_owned());
-        let (zone, now) = (self.parts.zone.clone(), self.now());
+        let (zone, now) = (self.zone(), self.now());
         let told = self
             .with_jobs(move |jobs| {
-                let Some(job) = find(jobs, &id) else {
+                let Some(job) = jobs.find(&id) else {
                     return Ok(Change::Nothing(()));
                 };
                 let by = Job::read(job).fire_claim().map(|held| held.by.to_owned());
@@ -287,8 +298,8 @@ impl Dispatcher {
         for row in rows.into_iter().filter(|row| !ours.contains(&row.id)) {
             let facts = facts.iter().find(|facts| facts.execution_id == row.id);
             let liveness = self.liveness(&row, facts).await?;
-            if !liveness.is_over() {
-                if row.process_id != self.owner.process_id {
+            if !liveness.is_over() && !self.was_left_behind(&row) {
+                if row.process_id != self.owner.process_id && !self.in_hand.has(&row.id) {
                     swept.alive.push(row.id);
                 }
                 continue;

@@ -30,7 +30,7 @@ fn now() -> Timestamp {
     "2026-06-17T10:00:00Z".parse().unwrap()
 }
 
-fn add(jobs: &mut Vec<RawJob>, id: &str) {
+fn add(jobs: &mut JobList<'_>, id: &str) {
     jobs.push(json!({ "id": id }).as_object().unwrap().clone());
 }
 
@@ -56,7 +56,10 @@ fn keys_that_we_do_not_know_survive() {
         })
         .unwrap();
     let written = fs::read_to_string(place.file.path()).unwrap();
-    assert!(written.contains("\"x\": 1.50"), "{written}");
+    assert!(
+        written.contains(r#"{"id":"a","future":{"x":1.50}}"#),
+        "{written}"
+    );
     assert!(written.contains("\"top\""), "{written}");
     assert!(
         written.contains("\"updated_at\": \"2026-06-17T10:00:00+00:00\""),
@@ -190,4 +193,28 @@ fn without_the_lock_nothing_is_written() {
         "{\"jobs\":[]}"
     );
     drop(held);
+}
+
+#[test]
+fn what_python_writes_beyond_json_is_kept_through_a_change() {
+    let text = "{\n  \"jobs\": [\n    {\n      \"id\": \"a\",\n      \"last_error\": \"cut \\ud83d\",\n      \
+                \"cost\": NaN,\n      \"limits\": [\n        Infinity,\n        -Infinity,\n        1.50\n      ]\n    }";
+    let whole = format!("{text}\n  ],\n  \"updated_at\": \"u\"\n}}");
+    let place = place(Some(&whole));
+    let change = |id: &'static str| {
+        let added = |jobs: &mut JobList<'_>| {
+            add(jobs, id);
+            Ok(Change::Write(()))
+        };
+        place.file.update(now(), added)
+    };
+    change("b").unwrap();
+    let written = fs::read_to_string(place.file.path()).unwrap();
+    assert!(written.starts_with(text), "{written}");
+    assert_eq!(ids(&place.file), ["a", "b"]);
+    // Keeping them repairs nothing, so it fills no folder with backups.
+    assert!(!place.file.home.join("cron/backups").exists());
+    let error = change("\u{10f83d}").unwrap_err();
+    assert_eq!(error.kind(), Kind::Refused);
+    assert_eq!(fs::read_to_string(place.file.path()).unwrap(), written);
 }

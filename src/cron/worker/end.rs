@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use super::{Ending, Seat, Worker};
 use crate::cron::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
 use crate::cron::finish::{self, Run};
-use crate::cron::job::find;
 use crate::cron::jobs_file::Change;
 use crate::cron::output::Document;
 use crate::cron::redact::redact;
@@ -165,7 +164,7 @@ impl Worker {
         let id = &self.work.task.job_id;
         let now = self.now();
         self.jobs().update(now, |jobs| {
-            let Some(job) = find(jobs, id) else {
+            let Some(job) = jobs.find(id) else {
                 return Ok(Change::Nothing(()));
             };
             finish::mark(job, run, now, &self.zone);

@@ -170,4 +170,16 @@ on. Everything that looks overdue meanwhile is so because of it.\n\n\
 When what made it necessary is over:\n\n  hermes resume",
         cleared_by: Remedy,
     },
+    Entry {
+        code: "HM416",
+        slug: "some-jobs-paused",
+        severity: Info,
+        title: "some jobs of the home are paused",
+        explanation: "Beside jobs that fire there are jobs that somebody paused: by 'hermes cron pause', or in \
+Hermes Agent. They keep their schedule and fire at none of its slots until they are resumed. That is no fault, but \
+a pause that was forgotten looks like a scheduler that fails.\n\n\
+Which they are, since when and why:\n\n  hermes cron list --all\n\n\
+To arm one again; its next run is counted from then on:\n\n  hermes cron resume JOB",
+        cleared_by: Remedy,
+    },
 ];

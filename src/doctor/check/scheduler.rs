@@ -57,8 +57,7 @@ fn ticker(evidence: &Evidence) -> Outcome {
         if waiting == Some(0) || !home.settings().cron.builtin_provider {
             return;
         }
-        let servers = serving::servers(evidence, home);
-        let ticking = servers.iter().any(|process| serving::ticks(process));
+        let (ticking, _) = serving::runs(evidence, home);
         match serving::beating(evidence, home) {
             Beating::Fresh | Beating::Ahead(_) => {
                 outcome.note = Some("ticking".to_owned());
@@ -196,8 +195,8 @@ fn nobody(
     if state == Beating::Orphaned && ticked_well(evidence, home) {
         finding = between_ticks(finding, &jobs);
     }
-    if let Some(blind) = serving::half_blind(evidence) {
-        finding = finding.seen(Observation::new("list", "/proc", blind));
+    if let (_, Some(doubt)) = serving::runs(evidence, home) {
+        finding = finding.seen(Observation::new("list", "/proc", doubt));
     }
     outcome.find(start(evidence, home, finding));
 }
@@ -327,12 +326,4 @@ fn success(evidence: &Evidence) -> Outcome {
         }
         outcome.find(restart(evidence, home, finding));
     })
-}
-
-/// Which program is named where a remedy depends on it.
-pub(super) fn program(evidence: &Evidence) -> &'static str {
-    match evidence.facts.dispatcher.program {
-        Program::Ours => "hermes",
-        Program::HermesAgent => "Hermes Agent",
-    }
 }

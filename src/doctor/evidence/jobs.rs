@@ -38,6 +38,8 @@ pub enum Oddity {
     Map,
     /// It has no list of jobs, or null there.
     NoJobs,
+    /// It holds NaN, Infinity or half of a surrogate pair, which is kept as it is.
+    NotJson,
     /// A string holds a raw control character; the first one is here.
     ControlCharacter {
         /// Its line.
@@ -195,10 +197,8 @@ pub struct Needs {
     pub workdir: Option<String>,
     /// Where its message goes.
     pub deliver: Option<String>,
-    /// It names skills.
-    pub skills: bool,
-    /// It names toolsets.
-    pub toolsets: bool,
+    /// What our dispatcher does not do of it.
+    pub unmet: Vec<String>,
 }
 
 impl Job {

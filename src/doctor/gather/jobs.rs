@@ -34,6 +34,7 @@ fn parse(bytes: &[u8]) -> Result<JobStore, Trouble> {
             ShapeNote::BareList => Oddity::BareList,
             ShapeNote::Map => Oddity::Map,
             ShapeNote::NoJobs => Oddity::NoJobs,
+            ShapeNote::NotJson => Oddity::NotJson,
             ShapeNote::ControlCharacters => {
                 let (line, column) = first_control(bytes).unwrap_or((1, 1));
                 Oddity::ControlCharacter { line, column }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Settings;
 use crate::agent::AgentCommand;
+use crate::server::protocol::Failure;
 use crate::sessions::schedule::TimerKind;
 use crate::sessions::store::{Card, Found, Loaded, Message, Tick, Write};
 use crate::timers::driver::{Save, Saved};
@@ -45,6 +46,15 @@ pub(crate) enum Event {
     TurnEnded(TurnId, Box<End>),
     /// The judge has spoken.
     Judged(Judgement),
+    /// A run by hand has begun, or is known not to.
+    JobBegun {
+        /// Who asked.
+        conn: ConnId,
+        /// The id of the request.
+        id: serde_json::Value,
+        /// What came of it.
+        begun: Result<serde_json::Value, Failure>,
+    },
     /// The store answers.
     Stored(Box<Stored>),
     /// There is a new configuration.
@@ -195,6 +205,19 @@ pub(crate) struct TurnSpec {
     pub(crate) cwd: Option<String>,
 }
 
+/// A job that a person wants to be run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RunJob {
+    /// Who asks.
+    pub(crate) conn: ConnId,
+    /// The id of the request.
+    pub(crate) id: serde_json::Value,
+    /// The job.
+    pub(crate) job_id: String,
+    /// The id that the execution gets.
+    pub(crate) execution_id: String,
+}
+
 /// What the hub asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
@@ -215,6 +238,8 @@ pub(crate) enum Effect {
         /// The answer to judge by.
         answer: String,
     },
+    /// Run a job of cron now.
+    RunJob(RunJob),
     /// Tell the service manager what serve does.
     Status(String),
     /// A line for the log.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Hub;
-use super::event::{ConnId, Effect, Order, Then, What};
+use super::event::{ConnId, Effect, Order, RunJob, Then, What};
 use crate::server::protocol::{Failure, Params, Request, code};
 use crate::sessions::refusal::Refusal;
 
@@ -45,6 +45,7 @@ impl Hub {
             "gateway.capabilities" => Some(Ok(json!({"per_session_exclusive_submit": true}))),
             "client.capabilities" => Some(self.capabilities(asked)),
             "setup.status" => Some(Ok(self.setup_status())),
+            "cron.run" => self.run_job(asked).err().map(Err),
             method => match self.session_request(method, asked) {
                 Ok(answer) => answer.map(Ok),
                 Err(failure) => Some(Err(failure)),
@@ -108,6 +109,27 @@ impl Hub {
             client.answers.clone_from(&names);
         }
         Ok(json!({"server_requests": names, "declines_not_shown": true}))
+    }
+
+    /// A job, now; the answer comes once it has begun.
+    fn run_job(&mut self, asked: Asked<'_>) -> Result<(), Failure> {
+        if self.draining {
+            return Err(Failure::new(code::RETIRING, "serve is stopping"));
+        }
+        let execution_id = asked.params.required("execution_id")?;
+        let digits =
+            execution_id.len() == 32 && execution_id.bytes().all(|b| b.is_ascii_hexdigit());
+        if !digits {
+            let text = "execution_id must be 32 hexadecimal digits";
+            return Err(Failure::new(code::INVALID_PARAMS, text));
+        }
+        self.out.push(Effect::RunJob(RunJob {
+            conn: asked.conn,
+            id: asked.id.clone(),
+            job_id: asked.params.required("job_id")?.to_owned(),
+            execution_id: execution_id.to_owned(),
+        }));
+        Ok(())
     }
 
     fn setup_status(&self) -> Value {

@@ -408,9 +408,30 @@ fn what_our_dispatcher_does_not_do_is_refused_with_the_reason() {
         job["skills"] = json!(["x"]);
     });
     let found = fixture.findings("HM519");
+    let summary = &found[0].summary;
     assert!(
-        found[0]
-            .summary
-            .contains("needs skills and delivery to telegram:42")
+        summary.contains("it needs skills and delivery to telegram:42, which"),
+        "{summary}"
     );
+    assert_eq!(found[0].remedies.len(), 2);
+    // The words are those of the dispatcher's own refusal, whatever the need.
+    for (key, value, need) in [
+        ("model", json!("m"), "a pinned model"),
+        (
+            "context_from",
+            json!(["b"]),
+            "the output of other jobs as context",
+        ),
+        (
+            "failure_deliver",
+            json!("slack:1"),
+            "delivery of failures to slack:1",
+        ),
+        ("monitor_url", json!("http://x"), "a monitored URL"),
+    ] {
+        let fixture = Fixture::healthy();
+        fixture.only_job(|job| job[key] = value);
+        let found = fixture.findings("HM519");
+        assert!(found[0].summary.contains(need), "{}", found[0].summary);
+    }
 }

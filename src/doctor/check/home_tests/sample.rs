@@ -58,6 +58,8 @@ fn every_finding_of_the_sample_home_is_explained() {
         ("HM513", "f645462fda68"),
         // A payload, an acknowledgement and no row: the files of a worker of another run.
         ("HM614", "external-workers"),
+        // One of its five jobs waits for an approval.
+        ("HM416", home),
         // The loop of a session whose backend has ended: due in four and a half minutes, by nobody.
         ("HM701", "20260101_090000_aaaaaa"),
         // A heartbeat that is armed in a session that the sweep at start has ended.

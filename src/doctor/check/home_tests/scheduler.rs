@@ -51,6 +51,50 @@ fn jobs_that_are_all_paused_are_told() {
 }
 
 #[test]
+fn jobs_that_are_paused_beside_others_are_told_by_name() {
+    let fixture = Fixture::healthy();
+    let (mut first, second) = (fixture.job("00000000000a"), fixture.hourly());
+    first["paused_at"] = fixture.ago(60).into();
+    first["state"] = "paused".into();
+    fixture.jobs(&[first.clone(), second]);
+    let found = fixture.one("HM416");
+    let name = first["name"].as_str().unwrap_or("00000000000a");
+    assert_eq!(summary(&found), format!("1 of 2 jobs is paused: {name}"));
+    assert_eq!(
+        found.remedies[0].argv[..4],
+        ["hermes", "cron", "resume", "00000000000a"]
+    );
+    assert!(fixture.findings("HM401").is_empty());
+    let many: Vec<_> = (0..8)
+        .map(|number| {
+            let mut job = fixture.job(&format!("{number:012}"));
+            job["name"] = format!("n{number}").into();
+            job["state"] = if number == 7 { "scheduled" } else { "paused" }.into();
+            job
+        })
+        .collect();
+    fixture.jobs(&many);
+    assert_eq!(
+        summary(&fixture.findings("HM416")[0]),
+        "7 of 8 jobs are paused: n0, n1, n2, n3, n4 and 2 more"
+    );
+}
+
+#[test]
+fn a_process_that_only_its_lock_tells_of_ticks_as_well() {
+    let mut fixture = Fixture::healthy();
+    fixture.no_server();
+    fixture.beat(900, GONE);
+    assert_eq!(fixture.findings("HM402").len(), 1);
+    fixture.facts.homes[0].gateway_lock_held = Holder::Held {
+        pid: 812,
+        confirmed: true,
+    };
+    assert!(fixture.findings("HM402").is_empty());
+    assert!(summary(&fixture.findings("HM403")[0]).contains("dead for 15m"));
+}
+
+#[test]
 fn b45_a_fresh_heartbeat_is_life_although_no_process_can_be_seen() {
     let mut fixture = Fixture::healthy();
     fixture.no_server();

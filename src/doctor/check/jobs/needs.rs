@@ -1,8 +1,8 @@
 //! What jobs need of the host and of their dispatcher: scripts, directories, programs, abilities.
 
 use super::{about, quoted};
+use crate::cron;
 use crate::doctor::check::homes::{self, Few, each};
-use crate::doctor::check::scheduler;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::home::{PlaceSeen, ScriptSeen};
 use crate::doctor::evidence::jobs::Job;
@@ -185,36 +185,34 @@ fn ability(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
         return None;
     }
     let needs = &job.needs;
-    let deliver = needs.deliver.as_deref().unwrap_or("local");
-    let mut wants = Vec::new();
-    if !needs.no_agent {
-        wants.extend(needs.skills.then(|| "skills".to_owned()));
-        wants.extend(needs.toolsets.then(|| "toolsets of its own".to_owned()));
-    }
-    if deliver != "local" {
-        wants.push(format!("delivery to {deliver}"));
-    }
-    if wants.is_empty() {
+    if needs.unmet.is_empty() {
         return None;
     }
-    let wants = wants.join(" and ");
-    let program = scheduler::program(evidence);
-    let finding = about(
+    let reason = cron::needs::reason(&needs.unmet);
+    let mut finding = about(
         "HM519",
         job,
-        format!("{} needs {wants}, which {program} does not do", quoted(job)),
-    )
-    .seen(Observation::new(
-        "field",
-        format!("{} deliver", job.id),
-        deliver,
-    ));
+        format!("{} would be refused: {reason}", quoted(job)),
+    );
+    for unmet in &needs.unmet {
+        finding = finding.seen(Observation::new("field", &job.id, unmet));
+    }
+    let delivers = needs
+        .unmet
+        .iter()
+        .any(|unmet| unmet.starts_with("delivery to"));
+    if delivers {
+        let local = homes::ours(home, ["cron", "edit", &job.id, "--deliver", "local"]);
+        let effect = "keeps its output in files; what else it needs must be taken off too";
+        finding = finding.remedy(Remedy::user(local, effect).verify(verify(home)));
+    }
     Some(
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "edit", &job.id, "--deliver", "local"]),
-                "keeps its output in files; skills and toolsets must be taken off too",
+                homes::ours(home, ["cron", "pause", &job.id]),
+                "keeps it from being refused at each of its slots",
             )
+            .undo(homes::ours(home, ["cron", "resume", &job.id]))
             .verify(verify(home)),
         ),
     )

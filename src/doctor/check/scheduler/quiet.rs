@@ -3,7 +3,6 @@
 use super::serving;
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome};
-use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Subject};
 use crate::output::human;
@@ -14,7 +13,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
         id: "scheduler-anything",
         group: Group::Scheduler,
         title: "there is something to run",
-        codes: &["HM401"],
+        codes: &["HM401", "HM416"],
         run: anything,
     },
     Check {
@@ -40,24 +39,44 @@ fn holds_work(home: &HomeEvidence) -> bool {
     jobs || timers
 }
 
-/// Jobs that are there, every one of them paused.
-fn all_paused(home: &HomeEvidence) -> Option<Finding> {
+/// So many paused jobs are named.
+const NAMED: usize = 5;
+
+/// Jobs that are paused: all that there are, or some of them.
+fn paused(home: &HomeEvidence) -> Option<Finding> {
     let store = home.jobs.got()?;
-    let first = store.jobs.first()?;
-    if !store.jobs.iter().all(Job::is_paused) {
-        return None;
-    }
-    let names: Vec<_> = store.jobs.iter().take(5).map(Job::label).collect();
-    let (names, count) = (names.join(", "), store.jobs.len());
-    let are = human::count(count, "job is", "jobs are");
-    let more = if count > 5 { ", …" } else { "" };
-    let summary = format!("nothing is scheduled here: {are} paused: {names}{more}");
+    let paused: Vec<_> = store.jobs.iter().filter(|job| job.is_paused()).collect();
+    let first = paused.first()?;
+    let names: Vec<_> = paused.iter().take(NAMED).map(|job| job.label()).collect();
+    let more = match paused.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (all, names) = (store.jobs.len(), names.join(", "));
+    let are = human::count(paused.len(), "job is", "jobs are");
+    let (code, summary) = if paused.len() == all {
+        let summary = format!("nothing is scheduled here: {are} paused: {names}{more}");
+        ("HM401", summary)
+    } else {
+        let are = if paused.len() == 1 { "is" } else { "are" };
+        let summary = format!("{} of {all} jobs {are} paused: {names}{more}", paused.len());
+        ("HM416", summary)
+    };
     let jobs = homes::ours(home, ["cron", "list", "--all"]);
     let resume = homes::ours(home, ["cron", "resume", &first.id]);
+    let effect = if paused.len() == 1 {
+        "arms it again"
+    } else {
+        "arms the first of them again"
+    };
     Some(
-        Finding::new("HM401", homes::subject(home), summary)
-            .seen(Observation::new("read", home.path("cron/jobs.json"), are))
-            .remedy(Remedy::user(resume, "arms the first of them again").verify(jobs)),
+        Finding::new(code, homes::subject(home), summary)
+            .seen(Observation::new(
+                "read",
+                home.path("cron/jobs.json"),
+                format!("{are} paused, of {all}"),
+            ))
+            .remedy(Remedy::user(resume, effect).verify(jobs)),
     )
 }
 
@@ -71,7 +90,7 @@ fn anything(evidence: &Evidence) -> Outcome {
         .any(|home| !serving::servers(evidence, home).is_empty());
     if evidence.homes.iter().any(holds_work) {
         let mut outcome = Outcome::default();
-        let paused = evidence.homes.iter().filter_map(all_paused);
+        let paused = evidence.homes.iter().filter_map(paused);
         outcome.findings.extend(paused);
         return outcome;
     }

@@ -1,8 +1,9 @@
 //! Which processes serve a home, and which of them tick its jobs.
 
 use crate::doctor::evidence::{Evidence, HomeEvidence};
-use crate::host::facts::{HomeRecords, ProcessFacts, Program, Role};
+use crate::host::facts::{HomeRecords, ProcessFacts};
 use crate::host::liveness::Identity;
+use crate::host::scheduler_owner::{self, Scheduler, scheduler};
 
 /// How old a heartbeat may be, in seconds: three passes of a minute, and some slack. The same bound
 /// as Hermes Agent's.
@@ -15,28 +16,28 @@ pub(in crate::doctor::check) fn servers<'a>(
     evidence: &'a Evidence,
     home: &HomeEvidence,
 ) -> Vec<&'a ProcessFacts> {
-    let facts = &evidence.facts;
-    let serves = |process: &&ProcessFacts| {
-        matches!(process.role, Role::Serve | Role::Gateway)
-            && !process.zombie
-            && process.home.known().is_some_and(|path| {
-                path == home.home.path() || path.as_path() == home.home.root().path()
-            })
-    };
-    let all = facts.dispatcher.process.iter().chain(&facts.others);
-    all.filter(serves).collect()
+    scheduler_owner::servers(&evidence.facts, &home.home).collect()
 }
 
-/// Whether this process ticks jobs: every gateway, our serve, and of Hermes Agent's serves only the
-/// one that a desktop application started. Where that cannot be told it is taken for one that does.
+/// Whether this process ticks jobs. Where that cannot be told it is taken for one that does.
 pub(in crate::doctor::check) fn ticks(process: &ProcessFacts) -> bool {
-    match (process.role, process.program) {
-        (Role::Serve, Some(Program::HermesAgent)) => {
-            process.desktop.known().copied().unwrap_or(true)
-        }
-        (Role::Gateway | Role::Serve, _) => true,
-        _ => false,
-    }
+    scheduler_owner::ticks(process) != Some(false)
+}
+
+/// Whether something runs that is to tick this home: a process that is seen, or one that its lock, its
+/// unit or its record tells of; and why that cannot be told, if so.
+pub(in crate::doctor::check) fn runs(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+) -> (bool, Option<String>) {
+    let owner = records(evidence, home).map(|home| scheduler(&evidence.facts, home));
+    let runs = owner.as_ref().and_then(Scheduler::runs) == Some(true);
+    let seen = || servers(evidence, home).into_iter().any(ticks);
+    let doubt = match owner {
+        Some(Scheduler::CannotTell { why }) => Some(why),
+        _ => half_blind(evidence).map(str::to_owned),
+    };
+    (runs || seen(), doubt)
 }
 
 /// What the files of this home say of who serves it.
@@ -49,7 +50,7 @@ pub(in crate::doctor::check) fn records<'a>(
 }
 
 /// Whether processes of this account may run that cannot be seen from here.
-pub(in crate::doctor::check) fn half_blind(evidence: &Evidence) -> Option<&'static str> {
+fn half_blind(evidence: &Evidence) -> Option<&'static str> {
     let namespaces = &evidence.facts.machine.namespaces;
     if namespaces.hidepid {
         return Some("/proc hides the processes of other users");

@@ -210,6 +210,11 @@ fn odd(home: &HomeEvidence, oddities: &[Oddity], outcome: &mut Outcome) {
                 worst = Severity::Warning;
                 "it has no list of jobs".to_owned()
             }
+            Oddity::NotJson => {
+                "it holds what is no JSON (NaN, Infinity or half of a surrogate pair), which is kept as \
+                 it is"
+                    .to_owned()
+            }
             Oddity::ControlCharacter { line, column } => {
                 worst = Severity::Warning;
                 format!("a raw control character stands at line {line}, column {column}")

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::cron::job::Job as Stored;
 use crate::cron::jobs_text::Kept;
 use crate::cron::loose::Loose;
+use crate::cron::needs;
 use crate::doctor::evidence::jobs::{
     Claim, Claims, Dispatch, Job, LastRun, Needs, Stamps, StoredSchedule,
 };
@@ -37,7 +38,7 @@ fn of(stored: &Stored<'_>) -> Job {
         stamps: stamps(stored),
         last: last_run(stored),
         claims: claims(stored),
-        needs: needs(stored),
+        needs: of_the_host(stored),
         ill_typed: ill_typed(stored),
     }
 }
@@ -113,7 +114,7 @@ fn claims(stored: &Stored<'_>) -> Claims {
     }
 }
 
-fn needs(stored: &Stored<'_>) -> Needs {
+fn of_the_host(stored: &Stored<'_>) -> Needs {
     Needs {
         script: text(&stored.script),
         no_agent: stored.no_agent.is_true(),
@@ -121,8 +122,7 @@ fn needs(stored: &Stored<'_>) -> Needs {
         monitor_script: text(&stored.monitor_script),
         workdir: text(&stored.workdir),
         deliver: text(&stored.deliver),
-        skills: stored.skills.is_true(),
-        toolsets: matches!(&stored.enabled_toolsets, Loose::Other(_)),
+        unmet: needs::unmet(stored),
     }
 }
 

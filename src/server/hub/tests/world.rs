@@ -188,9 +188,11 @@ impl World {
             Effect::Store(order) => self.store(order),
             Effect::StartTurn(spec) => self.start(*spec),
             Effect::StopTurn(turn) if self.agent != Agent::Wedged => self.end(turn, true),
-            Effect::StopTurn(_) | Effect::Judge { .. } | Effect::Status(_) | Effect::Log(_) => {
-                Vec::new()
-            }
+            Effect::StopTurn(_)
+            | Effect::RunJob(_)
+            | Effect::Judge { .. }
+            | Effect::Status(_)
+            | Effect::Log(_) => Vec::new(),
         }
     }
 

@@ -1,0 +1,363 @@
+//! The jobs of a store as a writer has them: each is the text that it came in until it is changed.
+//!
+//! A run changes its own job a few times and no other. What is not touched is written back letter by
+//! letter, so that a change costs little where there are many jobs, and nothing can get lost in it.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::job::{Job, RawJob};
+use super::jobs_text::{Jobs, ShapeNote, to_text};
+use super::python_json;
+use crate::error::{Kind, Result};
+
+/// The jobs, in order, and what else stands at the top.
+#[derive(Debug, Default)]
+pub struct JobList<'t> {
+    entries: Vec<Entry<'t>>,
+    rest: Map<String, Value>,
+    mended: bool,
+    /// How many stand-ins for what is no JSON the jobs held as they were read.
+    stand_ins: Option<usize>,
+}
+
+#[derive(Debug)]
+enum Entry<'t> {
+    Text(&'t str),
+    Object(RawJob),
+}
+
+impl Entry<'_> {
+    /// The job for changing it; `None` for a text that is none, which reading has ruled out.
+    fn object(&mut self) -> Option<&mut RawJob> {
+        if let Entry::Text(text) = self {
+            *self = Entry::Object(serde_json::from_str(text).ok()?);
+        }
+        match self {
+            Entry::Object(job) => Some(job),
+            Entry::Text(_) => None,
+        }
+    }
+
+    fn has_id(job: &RawJob, id: &str) -> bool {
+        job.get("id").and_then(Value::as_str) == Some(id)
+    }
+}
+
+impl From<Vec<RawJob>> for JobList<'_> {
+    fn from(jobs: Vec<RawJob>) -> Self {
+        Self {
+            entries: jobs.into_iter().map(Entry::Object).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl JobList<'_> {
+    /// Jobs that were read the long way.
+    #[must_use]
+    pub(super) fn of(read: Jobs<RawJob>) -> Self {
+        let stays =
+            |note: &ShapeNote| matches!(note, ShapeNote::DuplicateId(_) | ShapeNote::NotJson);
+        let mut list = Self {
+            rest: read.rest,
+            mended: !read.notes.iter().all(stays),
+            ..Self::from(read.jobs)
+        };
+        if read.notes.contains(&ShapeNote::NotJson) {
+            list.stand_ins = Some(python_json::count(&list.text("")));
+        }
+        list
+    }
+
+    /// Whether the shape of the store is put right by writing it.
+    #[must_use]
+    pub(super) fn is_mended(&self) -> bool {
+        self.mended
+    }
+
+    /// The first job with this id.
+    pub fn find(&mut self, id: &str) -> Option<&mut RawJob> {
+        let index = self.place(id)?;
+        self.get_mut(index)
+    }
+
+    /// Where the first job with this id is. Only texts in which the id occurs are read; an id that is
+    /// written with escapes is found by reading all.
+    fn place(&self, id: &str) -> Option<usize> {
+        let literal = to_text(&Value::from(id));
+        let reads = |text: &str| {
+            serde_json::from_str(text).is_ok_and(|job: RawJob| Entry::has_id(&job, id))
+        };
+        let plain = self.entries.iter().position(|entry| match entry {
+            Entry::Text(text) => text.contains(&literal) && reads(text),
+            Entry::Object(job) => Entry::has_id(job, id),
+        });
+        let escaped = |entry: &Entry<'_>| matches!(entry, Entry::Text(text) if text.contains("\\u") && reads(text));
+        plain.or_else(|| self.entries.iter().position(escaped))
+    }
+
+    /// The job at a place, for changing it.
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut RawJob> {
+        self.entries.get_mut(index)?.object()
+    }
+
+    /// The job at a place, if it was got for changing before.
+    #[must_use]
+    pub fn got(&self, index: usize) -> Option<&RawJob> {
+        match self.entries.get(index)? {
+            Entry::Object(job) => Some(job),
+            Entry::Text(_) => None,
+        }
+    }
+
+    /// Looks at each job in turn, without keeping it.
+    pub fn look(&self, mut at: impl FnMut(usize, &Job<'_>)) {
+        for (index, entry) in self.entries.iter().enumerate() {
+            match entry {
+                Entry::Object(job) => at(index, &Job::read(job)),
+                Entry::Text(text) => {
+                    if let Ok(Some(job)) = Job::from_text(text) {
+                        at(index, &job);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a job at the end.
+    pub fn push(&mut self, job: RawJob) {
+        self.entries.push(Entry::Object(job));
+    }
+
+    /// Takes the jobs at these places out.
+    pub fn remove_at(&mut self, is_removed: impl Fn(usize) -> bool) {
+        let mut index = 0;
+        self.entries.retain(|_| {
+            index += 1;
+            !is_removed(index - 1)
+        });
+    }
+
+    /// Takes all jobs with this id out, and says whether there were any.
+    pub fn remove(&mut self, id: &str) -> bool {
+        let mut found = false;
+        while let Some(index) = self.place(id) {
+            self.entries.remove(index);
+            found = true;
+        }
+        found
+    }
+
+    /// The document, as Python's `json.dumps(indent=2, ensure_ascii=False)` writes it: no newline at
+    /// the end, numbers in the text they came in. A job that was not touched is as it was.
+    ///
+    /// # Errors
+    /// When a change brought a stand-in of its own: it could not be told from what is kept.
+    pub(super) fn write(&self, updated_at: &str) -> Result<String> {
+        let text = self.text(updated_at);
+        match self.stand_ins {
+            None => Ok(text),
+            Some(held) if python_json::count(&text) <= held => Ok(python_json::restore(&text)),
+            Some(_) => Err(crate::error::Error::new(
+                Kind::Refused,
+                "the new text holds a character or number that stands for something else in this store",
+            )
+            .with_hint("characters from U+10F800 on cannot be kept beside halves of surrogate pairs")),
+        }
+    }
+
+    fn text(&self, updated_at: &str) -> String {
+        let untouched = |entry: &Entry<'_>| match entry {
+            Entry::Text(text) => text.len(),
+            Entry::Object(_) => 2048,
+        };
+        let size: usize = self.entries.iter().map(untouched).sum();
+        let mut text = String::with_capacity(size + self.entries.len() * 8 + 256);
+        text.push_str("{\n  \"jobs\": [");
+        let mut comma = "";
+        for entry in &self.entries {
+            text.extend([comma, "\n    "]);
+            match entry {
+                Entry::Text(job) => text.push_str(job),
+                Entry::Object(job) => push_indented(&mut text, job, "    "),
+            }
+            comma = ",";
+        }
+        text.push_str(if self.entries.is_empty() {
+            "]"
+        } else {
+            "\n  ]"
+        });
+        let stamp = Value::from(updated_at);
+        let rest = self.rest.iter().map(|(key, value)| (key.as_str(), value));
+        for (key, value) in std::iter::once(("updated_at", &stamp)).chain(rest) {
+            text.extend([",\n  ", &to_text(&Value::from(key)), ": "]);
+            push_indented(&mut text, value, "  ");
+        }
+        text.push_str("\n}");
+        text
+    }
+}
+
+/// A value as it stands inside something; strings hold no raw newline.
+fn push_indented(text: &mut String, value: &impl serde::Serialize, indent: &str) {
+    let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut lines = pretty.split('\n');
+    text.extend(lines.next());
+    for line in lines {
+        text.extend(["\n", indent, line]);
+    }
+}
+
+impl<'de> Deserialize<'de> for JobList<'de> {
+    /// Reads the usual shape, an object with a list of objects. Anything else is an error here, and is
+    /// read the long way.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_map(ListVisitor)
+    }
+}
+
+struct ListVisitor;
+
+impl<'de> Visitor<'de> for ListVisitor {
+    type Value = JobList<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a list of jobs")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut object: A,
+    ) -> std::result::Result<JobList<'de>, A::Error> {
+        let (mut jobs, mut rest) = (None, Map::new());
+        while let Some(key) = object.next_key::<String>()? {
+            match key.as_str() {
+                "jobs" => jobs = Some(object.next_value::<Vec<&RawValue>>()?),
+                "updated_at" => drop(object.next_value::<Value>()?),
+                _ => drop(rest.insert(key, object.next_value()?)),
+            }
+        }
+        let jobs = jobs.ok_or_else(|| A::Error::custom("there are no jobs"))?;
+        let texts = jobs.into_iter().map(RawValue::get);
+        let entries = texts.map(|text| text.starts_with('{').then_some(Entry::Text(text)));
+        Ok(JobList {
+            entries: entries
+                .collect::<Option<_>>()
+                .ok_or_else(|| A::Error::custom("not all are objects"))?,
+            rest,
+            ..JobList::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::jobs_text::JobsText;
+    use super::*;
+
+    const STORE: &str = "{\"top\": 1.50, \"jobs\": [ {\"id\":\"a\",  \"n\":1e2},\n{\"id\": \"\\u0062\"}, \
+                         {\"note\": \"a\", \"id\": \"c\"}, {\"id\": \"a\"} ], \"updated_at\": \"t\"}";
+
+    fn changed(change: impl Fn(&mut JobList<'_>)) -> String {
+        let text = JobsText::new(STORE.as_bytes()).unwrap();
+        let mut list = text.list().unwrap();
+        change(&mut list);
+        list.write("now").unwrap()
+    }
+
+    #[test]
+    fn what_is_not_touched_stays_letter_by_letter() {
+        let written = changed(|list| {
+            list.find("c").unwrap().insert("x".into(), json!([1]));
+        });
+        let expected = "{\n  \"jobs\": [\n    {\"id\":\"a\",  \"n\":1e2},\n    {\"id\": \"\\u0062\"},\n    \
+                        {\n      \"note\": \"a\",\n      \"id\": \"c\",\n      \"x\": [\n        1\n      ]\n    \
+                        },\n    {\"id\": \"a\"}\n  ],\n  \"updated_at\": \"now\",\n  \"top\": 1.50\n}";
+        assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn jobs_are_found_by_their_id_however_it_is_written() {
+        let text = JobsText::new(STORE.as_bytes()).unwrap();
+        let mut list = text.list().unwrap();
+        assert!(list.find("a").unwrap().contains_key("n"), "the first");
+        assert!(list.find("b").is_some(), "written with an escape");
+        assert!(list.find("note").is_none(), "a key is no id");
+        assert!(list.find("").is_none());
+        assert!(list.remove("a"), "both of them");
+        assert!(!list.remove("a"));
+        assert_eq!(list.find("c").unwrap()["note"], "a");
+    }
+
+    #[test]
+    fn odd_shapes_are_read_the_long_way() {
+        for (odd, mended) in [
+            (r#"{"jobs": {"k": {"n": 1}}}"#, true),
+            (r#"[{"id": "k"}]"#, true),
+            (r#"{"jobs": [{"id": "k"}, 5]}"#, true),
+            ("{\"jobs\": [{\"id\": \"k\", \"p\": \"a\tb\"}]}", true),
+            (r#"{"jobs": [{"id": "k", "p": "\ud800"}]}"#, false),
+            (r#"{"jobs": [{"id": "k", "p": NaN}]}"#, false),
+            (r#"{"jobs": [{"id": "k"}]}"#, false),
+        ] {
+            let text = JobsText::new(odd.as_bytes()).unwrap();
+            let mut list = text.list().unwrap();
+            assert_eq!(list.is_mended(), mended, "{odd}");
+            assert!(list.find("k").is_some(), "{odd}");
+        }
+        for broken in [
+            r#"{"jobs": [{"id": }]}"#,
+            r#"{"jobs": 5}"#,
+            r#"{"jobs": [{"a": 01}]}"#,
+        ] {
+            assert!(
+                JobsText::new(broken.as_bytes()).unwrap().list().is_err(),
+                "{broken}"
+            );
+        }
+    }
+
+    proptest! {
+        /// Texts and objects are two ways to the same document.
+        #[test]
+        fn a_list_of_texts_changes_as_a_list_of_objects_does(
+            jobs in prop::collection::vec(("[a-dé\"\\\\]{0,2}", any::<i32>()), 0..8),
+            steps in prop::collection::vec(("[a-dé\"\\\\]{0,2}", 0..4_u8, any::<u8>()), 0..8),
+            compact in any::<bool>(),
+        ) {
+            let jobs: Vec<_> = jobs.iter().map(|(id, n)| json!({"id": id, "n": n})).collect();
+            let store = json!({"jobs": jobs, "other": {"k": [1, 2]}});
+            let source = if compact { store.to_string() } else { to_text(&store) };
+            let text = JobsText::new(source.as_bytes()).unwrap();
+            let mut texts = text.list().unwrap();
+            let raw = text.raw().unwrap();
+            let mut objects = JobList::of(raw);
+            for (id, what, n) in &steps {
+                for list in [&mut texts, &mut objects] {
+                    match what {
+                        0 => list.push(json!({"id": id}).as_object().unwrap().clone()),
+                        1 => drop(list.remove(id)),
+                        2 => list.remove_at(|index| index == usize::from(*n)),
+                        _ => if let Some(job) = list.find(id) {
+                            job.insert("seen".into(), json!(n));
+                        },
+                    }
+                }
+            }
+            let (texts, objects) = (texts.text("t"), objects.text("t"));
+            let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            prop_assert_eq!(parsed(&texts), parsed(&objects));
+            if !compact {
+                prop_assert_eq!(texts, objects);
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A run that a person asks the serve of a home for: what is asked, and what is answered as soon as it
+//! has begun, or is known not to begin. Plain data; it travels over the Unix socket of serve.
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::dispatcher::Fate;
+
+/// What is asked.
+#[derive(Debug)]
+pub struct Wanted {
+    /// The job.
+    pub job_id: String,
+    /// The id that its execution gets: 32 hex digits that no other has.
+    pub execution_id: String,
+    /// Gets the answer.
+    pub answer: oneshot::Sender<Begun>,
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// A worker has it; its end will be in its row.
+    Running,
+    /// It is over already, or did not begin.
+    Over(Fate),
+}
+
+impl Begun {
+    /// For the socket.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let (outcome, error) = match self {
+            Self::Running => ("running", None),
+            Self::Over(fate) => (fate.word(), fate.error()),
+        };
+        json!({"outcome": outcome, "error": error})
+    }
+}
+
+impl Fate {
+    /// The word of `hermes.cron-run/1`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Ended { ok: true, .. } => "succeeded",
+            Self::Ended { ok: false, .. } => "failed",
+            Self::Skipped(_) => "was_not_run",
+            Self::Refused(_) => "was_refused",
+            Self::NotLaunched { .. } => "could_not_be_launched",
+        }
+    }
+
+    /// Why, where there is something to say.
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        match self {
+            Self::Ended { error, .. } => error.as_deref(),
+            Self::Skipped(why) | Self::Refused(why) => Some(why),
+            Self::NotLaunched { error, .. } => Some(error),
+        }
+    }
+
+    /// The row, where there is one.
+    #[must_use]
+    pub fn execution_id(&self) -> Option<&str> {
+        match self {
+            Self::Ended { execution_id, .. } => Some(execution_id),
+            Self::NotLaunched { execution_id, .. } => execution_id.as_deref(),
+            Self::Skipped(_) | Self::Refused(_) => None,
+        }
+    }
+}
