@@ -1,4 +1,4 @@
-//! The one integration binary: what a user sees, the plan of the house, and the rig.
+//! The one integration binary: what a user sees, the plan of the house, the other program, and the rig.
 
 #![expect(
     clippy::expect_used,
@@ -8,4 +8,5 @@
 mod cli;
 mod common;
 mod house;
+mod other;
 mod rig;

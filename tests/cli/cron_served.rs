@@ -178,3 +178,14 @@ fn a_serve_that_runs_no_jobs_leaves_it_to_the_command() {
     let (code, out, err) = said(&sandbox, &["cron", "run", ID]);
     assert_eq!((code, out.as_str()), (0, "fine\n"), "{err}");
 }
+
+#[test]
+fn a_pass_by_hand_waits_for_its_own_runs_alone() {
+    let (sandbox, _serve) = held();
+    let (mut child, _out, _) = begun(&sandbox);
+    let (code, out, err) = said(&sandbox, &["cron", "tick"]);
+    assert_eq!((code, out.as_str()), (0, "nothing is due\n"), "{err}");
+    assert_eq!(rows(&sandbox)[0]["status"], "running");
+    let_go(&sandbox, "0");
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+}

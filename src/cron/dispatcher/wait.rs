@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::{Dispatcher, Fate, Order, blocking};
@@ -30,6 +31,8 @@ const STOPPED: i32 = 1;
 const LOOKS: u32 = 20;
 /// See [`LOOKS`].
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// How often it is looked at a run of another dispatcher whose owner lives.
+const STRANGER: Duration = Duration::from_secs(5);
 /// Most open rows that one sweep looks at.
 const MOST: u32 = 1000;
 
@@ -327,7 +330,25 @@ impl Dispatcher {
     /// # Errors
     /// When its end cannot be learned.
     pub async fn wait_for_stranger(&self, id: &str) -> Result<()> {
-        self.see_it_end(None, None, id).await
+        // Its owner may change, from a dispatcher to a worker, and may live on after its end.
+        while let Some(row) = self.row(id).await?.filter(|row| row.status.is_open()) {
+            if self.liveness(&row, None).await?.is_over() && !self.is_being_handed_over(&row) {
+                if row.status == Status::Claimed {
+                    // It never began: the next sweep sees to it that it does.
+                    self.unsettled.store(true, Ordering::Relaxed);
+                    return Ok(());
+                }
+                break;
+            }
+            let pid = row.pid.and_then(|pid| u32::try_from(pid).ok());
+            match pid.map(Watch::of).transpose()?.flatten() {
+                Some(watch) => {
+                    let _or_not_yet = tokio::time::timeout(STRANGER, watch.ended()).await;
+                }
+                None => tokio::time::sleep(LOOK_AGAIN).await,
+            }
+        }
+        self.close(id, None).await.map(drop)
     }
 
     /// A row on offer, whose worker may be on its way although the dispatcher is gone.
