@@ -84,14 +84,4 @@ impl Evidence {
         self.homes = homes;
         self
     }
-
-    /// The uid that reads and writes the homes: that of the process that dispatches, else that of
-    /// the account.
-    #[must_use]
-    pub fn service_uid(&self) -> u32 {
-        let process = self.facts.dispatcher.process.as_ref();
-        process
-            .and_then(|process| process.uid.known().copied())
-            .unwrap_or(self.facts.account.uid)
-    }
 }

@@ -11,6 +11,7 @@ mod markers;
 mod needs;
 mod output;
 mod owners;
+mod reader;
 mod stop;
 mod stores;
 mod workers;
@@ -72,6 +73,8 @@ fn has_locks(home: &Home) -> bool {
 fn gather(home: &Home, scope: Scope<'_>) -> HomeEvidence {
     let mut evidence = HomeEvidence::empty(home.clone());
     evidence.files = files::look(home);
+    let owner = evidence.file("").got().map(|home| home.uid);
+    evidence.reader = reader::look(scope.facts, owner);
     if !evidence.exists() {
         return evidence;
     }

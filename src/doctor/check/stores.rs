@@ -6,10 +6,11 @@ pub(super) mod databases;
 
 use super::homes::{self, each};
 use super::{Check, Group, Outcome, mend};
-use crate::doctor::evidence::home::{Disk, HomeEvidence};
+use crate::doctor::evidence::home::{Disk, HomeEvidence, Reader};
 use crate::doctor::evidence::read::{FileKind, Stat, TroubleKind};
 use crate::doctor::evidence::{Evidence, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
+use crate::host::{Gap, GapKind};
 use crate::output::human;
 
 /// The checks of files and file systems.
@@ -83,7 +84,7 @@ const NEEDS: [(&str, Need); 13] = [
     (".env", Need::Read),
 ];
 
-/// Whether a uid may do this.
+/// Whether somebody may do this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Yes,
@@ -92,34 +93,34 @@ enum Access {
     PerhapsByGroup,
 }
 
-fn may(stat: &Stat, uid: u32, gid: Option<u32>, need: Need) -> Access {
+fn may(stat: &Stat, reader: &Reader, need: Need) -> Access {
     let bits = need.bits();
     let allows = |shift: u32| (stat.mode >> shift) & bits == bits;
-    if uid == 0 || (stat.uid == uid && allows(6)) {
-        return Access::Yes;
+    let of = |allowed| if allowed { Access::Yes } else { Access::No };
+    if reader.uid == 0 || stat.uid == reader.uid {
+        return of(reader.uid == 0 || allows(6));
     }
-    if stat.uid == uid {
-        return Access::No;
+    let groups = reader.groups.as_ref();
+    let within = |groups: &Vec<u32>| groups.contains(&stat.gid);
+    if reader.gid == Some(stat.gid) || groups.is_some_and(within) {
+        return of(allows(3));
     }
-    match (gid == Some(stat.gid), allows(3), allows(0)) {
-        (true, allowed, _) if allowed => Access::Yes,
-        (false, _, true) => Access::Yes,
-        (false, true, false) => Access::PerhapsByGroup,
-        (true, ..) | (false, false, false) => Access::No,
+    match (groups, allows(3), allows(0)) {
+        (Some(_), _, others) => of(others),
+        (None, group, others) if group == others => of(others),
+        (None, ..) => Access::PerhapsByGroup,
     }
 }
 
 fn access(evidence: &Evidence) -> Outcome {
-    let uid = evidence.service_uid();
-    let mut outcome = each(evidence, |home, outcome| {
+    each(evidence, |home, outcome| {
         for (path, need) in NEEDS {
             path_access(evidence, home, (path, need), outcome);
         }
-    });
-    if outcome.findings.is_empty() && outcome.not_applicable.is_none() {
-        outcome.note = Some(format!("uid {uid} may"));
-    }
-    outcome
+        if outcome.findings.is_empty() && outcome.unchecked.is_empty() {
+            outcome.note = Some(format!("uid {} may", home.reader.uid));
+        }
+    })
 }
 
 fn path_access(
@@ -128,8 +129,8 @@ fn path_access(
     (path, need): (&'static str, Need),
     outcome: &mut Outcome,
 ) {
-    let uid = evidence.service_uid();
-    let we_are_it = evidence.facts.shell.uid.known() == Some(&uid);
+    let reader = &home.reader;
+    let we_are_it = evidence.facts.shell.uid.known() == Some(&reader.uid);
     match home.file(path) {
         Read::Absent => {}
         // What lies in a directory that may not be entered is not known; the directory is told.
@@ -159,14 +160,33 @@ fn path_access(
                 FileKind::DanglingLink | FileKind::Other => true,
             };
             // What is no file at all is told where its content is looked at.
-            let gid = (uid == evidence.facts.account.uid)
-                .then_some(evidence.facts.account.gid)
-                .flatten();
-            if !wrong && may(stat, uid, gid, need) == Access::No {
-                let seen = Observation::new("stat", home.path(path), stat.owner_and_mode());
-                outcome.find(denied(evidence, home, (path, need), seen));
+            if wrong {
+                return;
+            }
+            match may(stat, reader, need) {
+                Access::Yes => {}
+                Access::No => {
+                    let seen = Observation::new("stat", home.path(path), stat.owner_and_mode());
+                    outcome.find(denied(evidence, home, (path, need), seen));
+                }
+                Access::PerhapsByGroup => {
+                    let what = format!(
+                        "whether the service may {} {}",
+                        need.words(),
+                        home.path(path)
+                    );
+                    outcome.could_not(what, &groups_unknown(reader.uid));
+                }
             }
         }
+    }
+}
+
+fn groups_unknown(uid: u32) -> Gap {
+    Gap {
+        kind: GapKind::Failed,
+        why: format!("the groups of uid {uid} are not known"),
+        would_tell: ["id".to_owned(), uid.to_string()].to_vec(),
     }
 }
 
@@ -176,8 +196,7 @@ fn denied(
     (path, need): (&'static str, Need),
     seen: Observation,
 ) -> Finding {
-    let uid = evidence.service_uid();
-    let account = &evidence.facts.account;
+    let uid = home.reader.uid;
     let name = home.path(path);
     let shown = if path.is_empty() { "the home" } else { path };
     let owner = home.file(path).got().map(|stat| stat.uid);
@@ -208,9 +227,9 @@ fn denied(
         let remedy = Remedy::user(["chmod", bits, &name], "gives the owner back its own file");
         return finding.remedy(remedy.verify(["test", letter, &name]));
     }
-    let owner = match account.gid {
-        Some(gid) if account.uid == uid => format!("{uid}:{gid}"),
-        _ => uid.to_string(),
+    let owner = match home.reader.gid {
+        Some(gid) => format!("{uid}:{gid}"),
+        None => uid.to_string(),
     };
     finding.remedy(
         Remedy::root(

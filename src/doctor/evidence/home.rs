@@ -20,6 +20,8 @@ pub struct HomeEvidence {
     pub home: Home,
     /// What lies where, by path inside the home; the home itself is the empty path.
     pub files: BTreeMap<&'static str, Read<Stat>>,
+    /// Who reads and writes them.
+    pub reader: Reader,
     /// The file system under `cron/`, or under the home where that is not there.
     pub disk: Read<Disk>,
     /// The databases.
@@ -65,6 +67,7 @@ impl HomeEvidence {
         Self {
             home,
             files: BTreeMap::new(),
+            reader: Reader::default(),
             disk: Read::Absent,
             databases: Databases::default(),
             owners: Owners::default(),
@@ -130,6 +133,17 @@ pub enum AgentSeen {
     Found(PathBuf),
     /// It cannot be used: why, and what to do.
     Unusable(String, Vec<String>),
+}
+
+/// Whoever reads and writes the files of a home.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reader {
+    /// The uid that opens them.
+    pub uid: u32,
+    /// Its gid, where known.
+    pub gid: Option<u32>,
+    /// The groups that it is in besides, where known.
+    pub groups: Option<Vec<u32>>,
 }
 
 /// A file system.

@@ -34,7 +34,7 @@ fn owned(fixture: &Fixture, relative: &'static str, owner: u32, mode: u32) -> Ev
 fn b53_a_store_of_roots_names_both_uids_and_the_last_success() {
     let fixture = Fixture::healthy();
     let evidence = owned(&fixture, "cron/jobs.json", 0, 0o600);
-    let uid = evidence.service_uid();
+    let uid = evidence.homes[0].reader.uid;
     if uid == 0 {
         return;
     }
@@ -61,7 +61,7 @@ fn b54_each_path_that_cannot_be_used_is_a_finding() {
     ] {
         for (mode, wanted) in [(wrong, 1), (right, 0)] {
             let evidence = owned(&fixture, path, 0, mode);
-            if evidence.service_uid() == 0 {
+            if evidence.homes[0].reader.uid == 0 {
                 return;
             }
             let found = check("stores-access", &evidence).findings;
@@ -69,7 +69,7 @@ fn b54_each_path_that_cannot_be_used_is_a_finding() {
         }
     }
     // Its own file with a mode that keeps its owner out.
-    let uid = fixture.evidence().service_uid();
+    let uid = fixture.evidence().homes[0].reader.uid;
     let evidence = owned(&fixture, "cron/jobs.json", uid, 0o060);
     assert_eq!(
         check("stores-access", &evidence).findings[0].remedies[0].argv[0],
@@ -80,8 +80,40 @@ fn b54_each_path_that_cannot_be_used_is_a_finding() {
 #[test]
 fn a_group_that_is_not_known_is_no_proof_of_anything() {
     let fixture = Fixture::healthy();
-    let evidence = owned(&fixture, "cron/jobs.json", 0, 0o640);
-    assert!(check("stores-access", &evidence).findings.is_empty());
+    let mut evidence = owned(&fixture, "cron/jobs.json", 5, 0o640);
+    if evidence.homes[0].reader.uid == 0 {
+        return;
+    }
+    evidence.homes[0].reader.groups = None;
+    let outcome = check("stores-access", &evidence);
+    assert!(outcome.findings.is_empty() && outcome.note.is_none());
+    assert!(outcome.unchecked[0].gap.why.contains("groups of uid"));
+}
+
+#[test]
+fn b54_the_groups_of_the_service_let_it_in_or_keep_it_out() {
+    let fixture = Fixture::healthy();
+    for (mode, groups, found) in [
+        (0o640, vec![4, 5], 0),
+        (0o640, vec![4], 1),
+        (0o604, vec![4], 0),
+        // Whoever is in the group is not one of the others.
+        (0o604, vec![5], 1),
+    ] {
+        let mut evidence = owned(&fixture, "cron/jobs.json", 5, mode);
+        let reader = &mut evidence.homes[0].reader;
+        (reader.uid, reader.groups) = (1_001, Some(groups));
+        for path in evidence.homes[0].files.values_mut() {
+            if let Read::Got(stat) = path
+                && stat.uid != 5
+            {
+                stat.uid = 1_001;
+            }
+        }
+        let outcome = check("stores-access", &evidence);
+        assert_eq!(outcome.findings.len(), found, "{mode:o}: {outcome:?}");
+        assert!(outcome.unchecked.is_empty());
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub(super) fn troubled(
     (path, trouble): (&'static str, &Trouble),
     outcome: &mut Outcome,
 ) {
-    let ours = evidence.facts.shell.uid.known() == Some(&evidence.service_uid());
+    let ours = evidence.facts.shell.uid.known() == Some(&home.reader.uid);
     match trouble.kind {
         // Where not even its owner and mode can be seen, the directory above is what is told.
         TroubleKind::Permission if !ours || home.file(path).trouble().is_some() => {

@@ -1,0 +1,119 @@
+//! Who reads and writes the files of a home, and in which groups.
+
+use std::ffi::CString;
+use std::path::Path;
+use std::time::Duration;
+
+use nix::unistd::{Gid, Uid, User, getgrouplist};
+
+use super::files;
+use crate::bounded;
+use crate::doctor::evidence::home::Reader;
+use crate::host::Facts;
+
+/// How long the user database may take: it may ask a service.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The process that dispatches, else the account that would. Where that is root only because root asks,
+/// it is whoever owns the home: what root may do says nothing of him.
+pub(super) fn look(facts: &Facts, owner: Option<u32>) -> Reader {
+    let dispatcher = &facts.dispatcher;
+    let process = dispatcher.process.as_ref();
+    if let Some(process) = process
+        && let Some(uid) = process.uid.known()
+    {
+        let running = of_process(process.pid).filter(|reader| reader.uid == *uid);
+        return running.unwrap_or_else(|| of_account(*uid));
+    }
+    let asks = dispatcher.unit.is_none() && facts.caller.uid == facts.account.uid;
+    match owner {
+        Some(owner) if asks && facts.account.uid == 0 => of_account(owner),
+        _ => of_account(facts.account.uid),
+    }
+}
+
+/// What the kernel says of a process that runs.
+fn of_process(pid: u32) -> Option<Reader> {
+    let status = files::text(Path::new(&format!("/proc/{pid}/status")));
+    let status = status.got()?;
+    let numbers = |name: &str| -> Option<Vec<u32>> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace()
+            .map(|word| word.parse().ok())
+            .collect()
+    };
+    // Real, effective, saved, and the one that files are opened with.
+    let of_files = |name| numbers(name)?.get(3).copied();
+    Some(Reader {
+        uid: of_files("Uid:")?,
+        gid: of_files("Gid:"),
+        groups: numbers("Groups:"),
+    })
+}
+
+/// What the user database says of an account.
+fn of_account(uid: u32) -> Reader {
+    let found = bounded::start("groups", move || {
+        let user = User::from_uid(Uid::from_raw(uid)).ok()??;
+        let name = CString::new(user.name).ok()?;
+        let groups = getgrouplist(&name, user.gid).ok()?;
+        Some((user.gid, groups))
+    });
+    let (gid, groups) = found.wait(PATIENCE).flatten().unzip();
+    let numbers = |groups: Vec<Gid>| groups.into_iter().map(Gid::as_raw).collect();
+    Reader {
+        uid,
+        gid: gid.map(Gid::as_raw),
+        groups: groups.map(numbers),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::facts::Fact;
+
+    fn judged(change: impl FnOnce(&mut Facts)) -> u32 {
+        let mut facts = Facts::example_laptop();
+        facts.account.uid = 0;
+        facts.caller = facts.account.clone();
+        change(&mut facts);
+        look(&facts, Some(1_234)).uid
+    }
+
+    #[test]
+    fn root_that_only_asks_is_not_who_reads() {
+        assert_eq!(judged(|_| ()), 1_234);
+        // Somebody else asks for root, and a unit of root's runs as root.
+        assert_eq!(judged(|facts| facts.caller.uid = 7), 0);
+        assert_eq!(
+            judged(|facts| facts.dispatcher.unit = Facts::example().dispatcher.unit),
+            0
+        );
+        let of_bot = |facts: &mut Facts| {
+            facts.dispatcher.process = Facts::example().dispatcher.process;
+            if let Some(process) = &mut facts.dispatcher.process {
+                process.uid = Fact::Known(1_001);
+            }
+        };
+        assert_eq!(judged(of_bot), 1_001);
+        assert_eq!(judged(|facts| facts.account.uid = 1_002), 1_002);
+    }
+
+    #[test]
+    fn groups_are_those_of_the_process_or_of_the_user_database() {
+        let own = of_process(std::process::id()).expect("this process");
+        assert_eq!(own.uid, rustix::process::geteuid().as_raw());
+        let listed = rustix::process::getgroups().expect("its groups");
+        let listed: Vec<u32> = listed
+            .into_iter()
+            .map(rustix::process::Gid::as_raw)
+            .collect();
+        assert_eq!(own.groups, Some(listed));
+        let root = of_account(0);
+        assert_eq!(root.gid, Some(0));
+        assert!(root.groups.is_some_and(|groups| groups.contains(&0)));
+        let nobody = of_account(4_000_000_001);
+        assert_eq!((nobody.gid, nobody.groups), (None, None));
+    }
+}
