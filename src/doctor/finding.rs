@@ -1,5 +1,7 @@
 //! What the doctor states: findings, their evidence and remedies. Plain data; no I/O, no layout.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// How much a finding matters.
@@ -182,6 +184,8 @@ pub struct Finding {
     pub severity: Option<Severity>,
     /// What it is about.
     pub subject: Subject,
+    /// The home that it was found in; none where it is about the host.
+    pub home: Option<PathBuf>,
     /// One line, no full stop.
     pub summary: String,
     /// What was seen.
@@ -200,6 +204,7 @@ impl Finding {
             code,
             severity: None,
             subject,
+            home: None,
             summary: summary.into(),
             evidence: Vec::new(),
             causes: Vec::new(),

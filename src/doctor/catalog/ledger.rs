@@ -56,8 +56,8 @@ run, so a long one looks the same; look before you end it.",
         title: "runs were cut short",
         explanation: "Runs of this job were ended from outside in the last seven days: with the service that was \
 restarted, with the user manager at a logout, by the kernel for want of memory, by a signal, with the machine. \
-Causes and dispatch modes are counted; where no cause was recorded it is 'cannot tell', and for Hermes Agent it \
-is read from the words of its error. A job that has run well since is told for your information only.\n\n\
+Causes and dispatch modes are counted. Hermes Agent records no cause: where the words of its error name one, it \
+is told as 'by its error', and where they do not, the cause is 'not recorded'; nothing is guessed. A job that has run well since is told for your information only.\n\n\
 A worker in a scope of its own is not touched by a restart of the service. The header of the report says which \
 mode your jobs are dispatched in, and what would change it.",
         cleared_by: GoodRun,

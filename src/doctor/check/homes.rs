@@ -13,7 +13,8 @@ use crate::doctor::finding::{Finding, Observation, Subject};
 /// job overdue, and ten thousand findings help nobody.
 pub(super) const EACH: usize = 25;
 
-/// Runs a check over every home that is there.
+/// Runs a check over every home that is there. What it finds is about that home: it explains nothing
+/// of another.
 pub(super) fn each(
     evidence: &Evidence,
     mut check: impl FnMut(&HomeEvidence, &mut Outcome),
@@ -22,7 +23,11 @@ pub(super) fn each(
     let mut any = false;
     for home in evidence.homes.iter().filter(|home| home.exists()) {
         any = true;
+        let before = outcome.findings.len();
         check(home, &mut outcome);
+        for finding in outcome.findings.iter_mut().skip(before) {
+            finding.home = Some(home.home.path().to_owned());
+        }
     }
     if any {
         outcome

@@ -39,7 +39,22 @@ fn cause_of(
     index: usize,
 ) -> Option<usize> {
     let symptom = &findings.get(index)?.finding;
-    let may = |cause: &usize| *cause != index && !leads_to(findings, *cause, index);
+    // What is wrong with the host explains what is wrong with a home; another home does not.
+    let elsewhere = |cause: &usize| {
+        let cause = findings.get(*cause).map(|placed| &placed.finding.home);
+        matches!((cause, &symptom.home), (Some(Some(cause)), Some(home)) if cause != home)
+    };
+    // Nor does what is wrong with one job explain another, nor one session another.
+    let kind = symptom.subject.kind.as_str();
+    let another = |cause: &usize| {
+        let cause = findings.get(*cause).map(|placed| &placed.finding.subject);
+        let same_kind = cause.is_some_and(|cause| cause.kind == kind);
+        matches!(kind, "job" | "session") && same_kind && cause != Some(&symptom.subject)
+    };
+    let may = |cause: &usize| {
+        let itself = *cause == index || leads_to(findings, *cause, index);
+        !(itself || elsewhere(cause) || another(cause))
+    };
     let about_the_same = |cause: &&usize| {
         findings
             .get(**cause)
@@ -189,6 +204,30 @@ mod tests {
             placed(&BUS, "S", "a", &["C"]),
         ];
         assert_eq!(told(all)[2], ("S", Some(1)));
+    }
+
+    #[test]
+    fn one_home_or_job_explains_nothing_of_another_and_the_host_explains_all() {
+        let at = |home: &str, mut placed: Placed| {
+            placed.finding.home = Some(home.into());
+            placed
+        };
+        let of = |kind: &str, mut placed: Placed| {
+            placed.finding.subject.kind = kind.to_owned();
+            placed
+        };
+        let all = vec![
+            at("/a", placed(&HOST, "C", "a", &[])),
+            at("/b", placed(&BUS, "S", "b", &["C", "H"])),
+            placed(&HOST, "H", "host", &[]),
+        ];
+        assert_eq!(told(all), [("C", None), ("H", None), ("S", Some(2))]);
+        let jobs = vec![
+            of("job", placed(&HOST, "C", "a", &[])),
+            of("job", placed(&BUS, "S", "b", &["C"])),
+            of("home", placed(&BUS, "T", "b", &["C"])),
+        ];
+        assert_eq!(told(jobs), [("C", None), ("T", Some(0)), ("S", None)]);
     }
 
     #[test]

@@ -236,6 +236,25 @@ fn b50_b141_scripts_and_working_directories() {
 }
 
 #[test]
+fn only_a_run_that_never_started_is_explained_by_jobs_that_never_launch() {
+    let causes = |started: Value| {
+        let fixture = Fixture::healthy();
+        fixture.row(
+            "00000000000a",
+            &json!({"status": "failed", "claimed_at": fixture.ago(3), "started_at": started,
+                "finished_at": fixture.ago(2), "error": "x"}),
+        );
+        fixture.only_job(|job| {
+            job["last_status"] = "error".into();
+            job["last_error"] = "x".into();
+        });
+        fixture.findings("HM511").remove(0).causes
+    };
+    assert!(causes(json!(null)).contains(&"HM601"));
+    assert!(!causes(json!("2026-11-29T21:00:00+00:00")).contains(&"HM601"));
+}
+
+#[test]
 fn b31_b32_programs_are_looked_up_on_the_services_path() {
     let mut fixture = Fixture::healthy();
     let environ = crate::host::facts::Environment::select([("PATH", "/nowhere")].into_iter());

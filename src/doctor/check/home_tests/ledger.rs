@@ -132,7 +132,7 @@ fn b100_a_last_row_that_ended_unknown_is_told_with_its_reason() {
     assert!(
         found
             .summary
-            .contains("1 × signal (mode unknown); it has not run well since")
+            .contains("1 × signal by its error (mode unknown); it has not run well since")
     );
     fixture.run(JOB, 2, "completed");
     assert_eq!(fixture.findings("HM605")[0].severity, Some(Severity::Info));
@@ -262,4 +262,38 @@ fn b28_files_of_workers_that_are_left_over() {
     );
     let found = fixture.one("HM614");
     assert!(found.evidence[0].observed.contains("No module named 'y'"));
+}
+
+#[test]
+fn a_cause_that_nobody_recorded_is_not_guessed() {
+    let told = |error: &str| {
+        let fixture = Fixture::healthy();
+        fixture.row(
+            JOB,
+            &json!({"status": "unknown", "claimed_at": fixture.ago(3), "started_at": fixture.ago(3),
+                "finished_at": fixture.ago(2), "error": error}),
+        );
+        let found = fixture.one("HM605");
+        let (_, causes) = found.summary.split_once("7 days: 1 × ").expect("causes");
+        causes.split_once(" (").expect("a mode").0.to_owned()
+    };
+    for (error, cause) in [
+        ("worker exited with status -9", "signal by its error"),
+        ("killed by SIGKILL.", "signal by its error"),
+        (
+            "Gateway restarted while the run was in flight",
+            "gateway restart by its error",
+        ),
+        ("MemoryError: out of memory", "oom by its error"),
+        // Words that only look like one.
+        ("no heartbeat since 2026-11-15", "cause not recorded"),
+        (
+            "the room is loom-shaped; please restart nothing",
+            "cause not recorded",
+        ),
+        ("overkilled", "cause not recorded"),
+        ("", "cause not recorded"),
+    ] {
+        assert_eq!(told(error), cause, "{error}");
+    }
 }

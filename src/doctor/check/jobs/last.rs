@@ -53,6 +53,14 @@ fn last_good(home: &HomeEvidence, job: &Job) -> Option<Timestamp> {
     good.filter_map(|row| row.finished_at.as_ref()?.at).max()
 }
 
+/// Whether the last run that is kept and over got as far as to start.
+fn last_run_started(home: &HomeEvidence, job: &Job) -> bool {
+    let ledger = home.databases.ledger.got();
+    let mut rows = ledger.into_iter().flat_map(|ledger| ledger.of(&job.id));
+    let last = rows.find(|row| row.status.is_terminal());
+    last.is_some_and(|row| row.started_at.is_some())
+}
+
 fn success(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Observation {
     let words = match last_good(home, job) {
         Some(at) => format!("last good run {}", human::relative(at, evidence.now)),
@@ -110,7 +118,10 @@ fn failed(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding
     if needs::script(home, job).is_some() {
         finding = finding.because_of("HM509");
     }
-    let finding = finding.because_of("HM601");
+    // What keeps jobs from starting explains no run that did start.
+    if !last_run_started(home, job) {
+        finding = finding.because_of("HM601");
+    }
     // What is missing now explains a failure only if that speaks of something missing.
     let absent = ["not found", "no such file", "missing", "127"];
     let lower = error.to_ascii_lowercase();

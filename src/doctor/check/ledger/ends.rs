@@ -46,29 +46,69 @@ fn ends(evidence: &Evidence) -> Outcome {
     })
 }
 
-/// Why a run that did not end by itself ended, as far as anything tells.
-fn cause(ledger: &Ledger, row: &Execution) -> Option<(Cause, String)> {
+/// Why a run that did not end by itself ended, and in which mode it ran: what was recorded, else what
+/// its error says, and said so. What nobody recorded is not guessed.
+fn cause(ledger: &Ledger, row: &Execution) -> Option<String> {
     let facts = ledger.facts.get(&row.id);
-    let mode = facts.map_or_else(|| "mode unknown".to_owned(), |facts| facts.mode.clone());
-    if let Some(cause) = facts.and_then(|facts| facts.cause.clone()) {
-        return Some((cause, mode));
+    let recorded = facts.and_then(|facts| facts.cause.as_ref());
+    if recorded.is_none() && row.status != Status::Unknown {
+        return None;
     }
-    (row.status == Status::Unknown).then(|| (guess(row.error.as_deref().unwrap_or("")), mode))
+    let mode = facts.map_or("mode unknown", |facts| &facts.mode);
+    let said = || said(row.error.as_deref().unwrap_or(""));
+    Some(match (recorded, said()) {
+        (Some(Cause::CannotTell), None) => format!("nothing that is left tells why ({mode})"),
+        (Some(Cause::CannotTell) | None, Some(said)) => {
+            format!("{} by its error ({mode})", in_words(&said))
+        }
+        (Some(cause), _) => format!("{} ({mode})", in_words(cause)),
+        (None, None) => format!("cause not recorded ({mode})"),
+    })
 }
 
-/// Hermes Agent has no word for the cause; its error text says at times how the worker ended.
-fn guess(error: &str) -> Cause {
-    let error = error.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
-    if says(&["out of memory", "oom"]) {
-        Cause::Oom
-    } else if says(&["shutdown", "restart"]) {
-        Cause::GatewayRestart
-    } else if says(&["signal", "sigkill", "sigterm", "-9", "-15", "killed"]) {
-        Cause::Signal
-    } else {
-        Cause::CannotTell
+fn in_words(cause: &Cause) -> String {
+    cause.word().replace('_', " ")
+}
+
+/// Hermes Agent keeps no cause; its error text says at times how the worker ended.
+fn said(error: &str) -> Option<Cause> {
+    let error = error.to_lowercase();
+    let apart =
+        |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '.' | '(' | ')' | '\'');
+    let words: Vec<_> = error.split(apart).filter(|word| !word.is_empty()).collect();
+    let phrase = |phrase: &[&str]| words.windows(phrase.len()).any(|at| at == phrase);
+    let any = |phrases: &[&[&str]]| phrases.iter().any(|words| phrase(words));
+    if any(&[
+        &["out", "of", "memory"],
+        &["oom"],
+        &["oom-killed"],
+        &["oom-killer"],
+    ]) {
+        return Some(Cause::Oom);
     }
+    let restarts: &[&[&str]] = &[
+        &["gateway", "restart"],
+        &["gateway", "restarted"],
+        &["gateway", "shutdown"],
+        &["scheduler", "restart"],
+        &["scheduler", "restarted"],
+        &["scheduler", "shutdown"],
+        &["shutting", "down"],
+    ];
+    if any(restarts) {
+        return Some(Cause::GatewayRestart);
+    }
+    let signals: &[&[&str]] = &[
+        &["sigkill"],
+        &["sigterm"],
+        &["signal", "9"],
+        &["signal", "15"],
+        &["status", "-9"],
+        &["status", "-15"],
+        &["code", "-9"],
+        &["code", "-15"],
+    ];
+    any(signals).then_some(Cause::Signal)
 }
 
 /// The runs of a job that did not end by themselves, in the last seven days.
@@ -84,12 +124,11 @@ fn killed<'a>(evidence: &Evidence, ledger: &'a Ledger, id: &'a str) -> Killed<'a
     for execution in ledger.of(id) {
         let at = ended(execution).or(claimed(execution));
         let recent = at.filter(|at| evidence.now.duration_since(*at).as_secs() <= WEEK);
-        let (Some(at), Some((cause, mode))) = (recent, cause(ledger, execution)) else {
+        let (Some(at), Some(cause)) = (recent, cause(ledger, execution)) else {
             continue;
         };
         killed.count += 1;
-        let words = format!("{} ({mode})", cause.word().replace('_', " "));
-        *killed.causes.entry(words).or_default() += 1;
+        *killed.causes.entry(cause).or_default() += 1;
         if killed.newest.is_none_or(|(_, best)| at > best) {
             killed.newest = Some((execution, at));
         }
