@@ -23,6 +23,7 @@ pub mod replay;
 pub mod client;
 mod control;
 mod cron_driver;
+mod door;
 mod driver;
 pub mod drivers;
 pub mod foreground;

@@ -1,6 +1,5 @@
 //! The HTTP side: who may come in, `/api/ws`, tickets, and the pages for those who watch serve.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -12,6 +11,7 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 
 use super::admission::{Knock, Refusal};
+use super::door::Peer;
 use super::front::{FRAME, Front};
 use super::hub::Page;
 use super::socket::{self, Ping};
@@ -67,7 +67,7 @@ fn token_of(headers: &HeaderMap) -> Option<&str> {
 /// Every refusal is the same 403 before the upgrade; the log alone says which it was.
 async fn upgrade(
     State(hall): State<Hall>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     Query(credentials): Query<Credentials>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
@@ -75,7 +75,7 @@ async fn upgrade(
     let knock = Knock {
         host: text(&headers, header::HOST),
         origin: text(&headers, header::ORIGIN),
-        peer: Some(peer.ip()),
+        peer: Some(peer.address.ip()),
         token: credentials.token.as_deref(),
         ticket: credentials
             .ticket
@@ -89,6 +89,7 @@ async fn upgrade(
     let Some((connection, inbox)) = hall.front.connect("client").await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
+    peer.let_in();
     upgrade
         .protocols([PROTOCOL])
         .max_message_size(FRAME)
@@ -96,11 +97,11 @@ async fn upgrade(
         .on_upgrade(move |socket| socket::run(socket, connection, inbox, hall.ping))
 }
 
-async fn admit(hall: &Hall, peer: SocketAddr, headers: &HeaderMap) -> Result<(), StatusCode> {
+async fn admit(hall: &Hall, peer: &Peer, headers: &HeaderMap) -> Result<(), StatusCode> {
     let knock = Knock {
         host: text(headers, header::HOST),
         origin: text(headers, header::ORIGIN),
-        peer: Some(peer.ip()),
+        peer: Some(peer.address.ip()),
         token: token_of(headers),
         ticket: None,
     };
@@ -116,10 +117,10 @@ async fn admit(hall: &Hall, peer: SocketAddr, headers: &HeaderMap) -> Result<(),
 
 async fn ticket(
     State(hall): State<Hall>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(status) = admit(&hall, peer, &headers).await {
+    if let Err(status) = admit(&hall, &peer, &headers).await {
         return status.into_response();
     }
     let life = super::admission::TICKET_LIFE.as_secs();
@@ -130,10 +131,10 @@ async fn ticket(
 /// What is not there is told only to those who may know.
 async fn unknown(
     State(hall): State<Hall>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
 ) -> StatusCode {
-    admit(&hall, peer, &headers)
+    admit(&hall, &peer, &headers)
         .await
         .err()
         .unwrap_or(StatusCode::NOT_FOUND)

@@ -1,7 +1,6 @@
 //! The life of a serve: it takes the home, binds, publishes where it is, turns, and cleans up.
 
 use std::io::IsTerminal as _;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
 use super::admission::Admission;
+use super::door::{self, Door};
 use super::driver::{Driver as HubDriver, Input, Parts};
 use super::drivers::{self, Driver, Turns};
 use super::front::{EVENTS, Front};
@@ -246,8 +246,9 @@ impl Start {
         let ping = self.read.serve.ping_interval.filter(|_| far);
         let ping = ping.map(|every| Ping { every });
         let app = router::routes(Arc::clone(&front), ping)
-            .into_make_service_with_connect_info::<SocketAddr>();
-        let serving = tokio::spawn(async move { axum::serve(listener, app).await });
+            .into_make_service_with_connect_info::<door::Peer>();
+        let door = Door::new(listener, door::PATIENCE);
+        let serving = tokio::spawn(async move { axum::serve(door, app).await });
         let local = tokio::spawn(unix::listen(socket, front));
         let environ = runtime.environ.clone();
         let reload = || Some(settings::read(&self.home, &environ, &self.options.flags));

@@ -21,6 +21,7 @@ mod explain;
 mod generated;
 mod serve;
 mod serve_commands;
+mod serve_hostile;
 mod serve_kills;
 mod serve_store;
 mod serve_story;

@@ -187,7 +187,7 @@ fn a_store_that_cannot_grow_and_can_again() {
         prlimit(pid, Resource::Fsize, new).expect("a limit");
     };
     breaks(&start, &|serve, _| limit(serve, Some(4096)), &|serve, _| {
-        limit(serve, None)
+        limit(serve, None);
     });
 }
 

@@ -71,6 +71,11 @@ impl Ws {
         }
     }
 
+    /// The connection alone, for those who have no manners.
+    pub(crate) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
     /// Sends a text frame. The mask is all zeros, which is a mask like any other.
     pub(crate) fn send(&mut self, text: &str) {
         let mut frame = vec![0x81];
