@@ -22,6 +22,8 @@ mod sessions;
 mod tests;
 mod timers;
 mod transcript;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod trial;
 mod turns;
 
 use std::collections::{BTreeMap, HashMap};

@@ -47,5 +47,7 @@ mod timepiece;
 mod turn;
 mod unix;
 
+#[cfg(fuzzing)]
+pub use hub::trial::story;
 pub use run::{Ended, Options, serve};
 pub use timepiece::Timepiece;

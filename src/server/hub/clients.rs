@@ -75,6 +75,10 @@ impl Hub {
     }
 
     pub(super) fn frame(&mut self, conn: ConnId, text: &str) {
+        // What a client sent before it was dropped may come after: nobody would ever detach it again.
+        if !self.clients.0.contains_key(&conn) {
+            return;
+        }
         let request = match Frame::parse(text) {
             Ok(Frame::Request(request)) => request,
             // Nothing of ours asks a client anything that only one answer settles.
