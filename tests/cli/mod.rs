@@ -26,6 +26,7 @@ mod serve_kills;
 mod serve_store;
 mod serve_story;
 mod serve_verbs;
+mod serve_wire;
 mod session;
 mod stop;
 mod timers;

@@ -1,0 +1,39 @@
+//! A client that was written for the backend of Hermes Agent, and not for this program.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use crate::common::Sandbox;
+use crate::common::serving::{self, Serving};
+
+#[test]
+#[ignore = "wants python3: tests/run long"]
+fn a_client_of_the_other_program_drops_and_sees_what_it_missed_at_length() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the client is a program of its own"
+    )]
+    let mut client = Command::new("python3");
+    let mut client = client
+        .arg(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/oracle/backend_client.py"
+        ))
+        .arg(serve.port.to_string())
+        .env("HERMES_DASHBOARD_SESSION_TOKEN", &serve.token)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3");
+    let mut lines = BufReader::new(client.stdout.take().expect("its stdout")).lines();
+    let mut heard = || lines.next().expect("a line").expect("text");
+    assert_eq!(heard(), "dropped");
+    serve.pass(660, 60);
+    let mut stdin = client.stdin.take().expect("its stdin");
+    writeln!(stdin, "go on").expect("it listens");
+    assert_eq!(heard(), "ok");
+    assert!(client.wait().expect("its end").success());
+}
