@@ -34,7 +34,8 @@ use jiff::tz::TimeZone;
 use self::clients::Clients;
 use self::deadlines::Deadlines;
 pub(crate) use self::event::{
-    ConnId, Effect, End, Event, Judgement, Order, Page, RunJob, Shown, Stored, TurnId, TurnSpec,
+    ConnId, Effect, End, Event, Judgement, Order, Page, RunJob, Shown, Stored, Then, TurnId,
+    TurnSpec,
 };
 use self::keep::Keeping;
 use self::live::Live;

@@ -4,10 +4,10 @@
 //! else: it waits here, in order, and is tried again. Everything else is answered at once, a failure
 //! too. Nothing of the store is read from anywhere else while serve runs.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,11 +15,12 @@ use tokio::sync::mpsc;
 
 use super::driver::Input;
 use super::drivers::Turns;
-use super::hub::{Event, Order, Stored};
+use super::hub::{Event, Order, Stored, Then};
+use super::lease_file::Leases;
 use super::turn::words;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::sessions::store::{Step, Store, Write};
+use crate::sessions::store::{Loaded, Step, Store, Write};
 use crate::timers::driver::Saved;
 
 /// Between two tries to write what waits.
@@ -64,9 +65,8 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Starts the thread.
-    pub(crate) fn start(path: PathBuf, hub: mpsc::Sender<Input>, watch: Watch) -> Result<Self> {
+    pub(crate) fn start(desk: Desk, hub: mpsc::Sender<Input>, watch: Watch) -> Result<Self> {
         let (orders, receiver) = channel();
-        let desk = Desk::new(path);
         let now = watch.clock.now().monotonic;
         watch.turns.enter(NAME, PATIENCE, now);
         let thread = std::thread::Builder::new()
@@ -95,13 +95,15 @@ pub(crate) struct Desk {
     waiting: VecDeque<Write>,
     trouble: Option<String>,
     answers: Vec<Stored>,
+    leases: Option<Leases>,
 }
 
 impl Desk {
-    /// A desk over the store at this path.
-    pub(crate) fn new(path: PathBuf) -> Self {
+    /// A desk over the store at this path; without leases nobody else uses the home.
+    pub(crate) fn new(path: PathBuf, leases: Option<Leases>) -> Self {
         Self {
             path,
+            leases,
             store: None,
             waiting: VecDeque::new(),
             trouble: None,
@@ -112,11 +114,7 @@ impl Desk {
     fn run(mut self, orders: &Receiver<Order>, hub: &mpsc::Sender<Input>, watch: &Watch) {
         loop {
             watch.rests();
-            let order = if self.waiting.is_empty() {
-                orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            } else {
-                orders.recv_timeout(RETRY)
-            };
+            let order = self.next(orders, watch);
             watch.works();
             let over = matches!(order, Err(RecvTimeoutError::Disconnected));
             let mut batch: Vec<Order> = order.into_iter().collect();
@@ -126,9 +124,34 @@ impl Desk {
                 let _stopped = hub.blocking_send(Input::Event(event));
             }
             if over {
+                if let Some(leases) = &mut self.leases {
+                    leases.give_back();
+                    leases.save();
+                }
                 return watch.rests();
             }
         }
+    }
+
+    /// The next order. Where none is there the leases are brought up to date, so that a crowd of
+    /// sessions is one change of them; what could not be done is tried again after a while.
+    fn next(&mut self, orders: &Receiver<Order>, watch: &Watch) -> Result<Order, RecvTimeoutError> {
+        match orders.try_recv() {
+            Ok(order) => return Ok(order),
+            Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+            Err(TryRecvError::Empty) => {}
+        }
+        let mut stale = false;
+        if let Some(leases) = self.leases.as_mut().filter(|leases| leases.is_stale()) {
+            watch.works();
+            leases.save();
+            watch.rests();
+            stale = leases.is_stale();
+        }
+        if self.waiting.is_empty() && !stale {
+            return orders.recv().map_err(|_| RecvTimeoutError::Disconnected);
+        }
+        orders.recv_timeout(RETRY)
     }
 
     /// Carries orders out, in their order, and tries again what waits; the answers. Whatever writes
@@ -138,6 +161,11 @@ impl Desk {
         for order in orders {
             if matches!(order, Order::Write(_) | Order::SaveTimer { .. }) {
                 batch.push(order);
+            } else if let Order::Lease(stored, live) = order {
+                if let Some(leases) = &mut self.leases {
+                    leases.note(stored, live.as_deref());
+                }
+                self.tell(Stored::Written(1, self.trouble.clone()));
             } else {
                 // What was ordered before comes before.
                 self.commit(std::mem::take(&mut batch));
@@ -236,14 +264,9 @@ impl Desk {
 
     fn serve(&mut self, order: Order) {
         let stored = match order {
-            Order::Write(_) | Order::SaveTimer { .. } => return,
-            Order::Load => Stored::Loaded(self.ask(Store::load)),
-            Order::Find(name, then) => {
-                match self.ask(|store| Ok((store.find(&name)?, store.theirs(&name)?))) {
-                    Ok((None, Some(source))) => Stored::Theirs(source, then),
-                    found => Stored::Found(found.map(|(found, _)| found.map(Box::new)), then),
-                }
-            }
+            Order::Write(_) | Order::SaveTimer { .. } | Order::Lease(..) => return,
+            Order::Load => Stored::Loaded(self.load()),
+            Order::Find(name, then) => self.find(&name, then),
             Order::List {
                 most,
                 hidden,
@@ -267,6 +290,41 @@ impl Desk {
             }
         };
         self.tell(stored);
+    }
+
+    fn others(&self) -> BTreeMap<String, String> {
+        let leases = self.leases.as_ref();
+        leases.map(Leases::of_others).unwrap_or_default()
+    }
+
+    /// Sessions that another process has live are left to it: a timer has one driver.
+    fn load(&mut self) -> Result<Loaded, String> {
+        let mut loaded = self.ask(Store::load)?;
+        let others = self.others();
+        loaded.revived.retain(|found| {
+            let holder = others.get(&found.card.id);
+            if let Some(holder) = holder {
+                let id = &found.card.id;
+                tracing::warn!("The session {id} is left to {holder}, which holds it.");
+            }
+            holder.is_none()
+        });
+        Ok(loaded)
+    }
+
+    fn find(&mut self, name: &str, then: Then) -> Stored {
+        let found = match self.ask(|store| Ok((store.find(name)?, store.theirs(name)?))) {
+            Ok((None, Some(source))) => {
+                return Stored::Theirs(format!("Hermes Agent ({source})"), then);
+            }
+            found => found.map(|(found, _)| found),
+        };
+        if let Ok(Some(found)) = &found
+            && let Some(holder) = self.others().remove(&found.card.id)
+        {
+            return Stored::Theirs(holder, then);
+        }
+        Stored::Found(found.map(|found| found.map(Box::new)), then)
     }
 }
 
@@ -321,7 +379,7 @@ mod tests {
         for _ in 0..3 {
             orders.send(Order::LeftOpen(0.0)).unwrap();
         }
-        let desk = Desk::new(directory.path().join("state.db"));
+        let desk = Desk::new(directory.path().join("state.db"), None);
         let thread = std::thread::spawn(move || desk.run(&receiver, &hub, &watch));
         while inputs.is_empty() {
             std::thread::yield_now();

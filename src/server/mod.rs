@@ -32,6 +32,7 @@ mod hub;
 mod instance;
 mod judge;
 mod keeper;
+mod lease_file;
 mod notify;
 pub mod offline;
 mod outbox;

@@ -20,6 +20,10 @@ use super::socket::{self, Ping};
 const PROTOCOL: &str = "hermes-gateway-v1";
 const TICKET_PROTOCOL: &str = "hermes-gateway-ticket.";
 
+/// What is read and written of a client at once, in bytes. The library would keep 128 KiB for each client
+/// and each direction, and requests are short.
+const BUFFER: usize = 8 << 10;
+
 /// What the routes share.
 #[derive(Clone)]
 struct Hall {
@@ -92,6 +96,8 @@ async fn upgrade(
     peer.let_in();
     upgrade
         .protocols([PROTOCOL])
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER)
         .max_message_size(FRAME)
         .max_frame_size(FRAME)
         .on_upgrade(move |socket| socket::run(socket, connection, inbox, hall.ping))

@@ -14,7 +14,8 @@ use super::drivers::{self, Driver, Turns};
 use super::front::{EVENTS, Front};
 use super::hub::Hub;
 use super::instance::{self, Held, Instance, Reach};
-use super::keeper::{Keeper, Watch};
+use super::keeper::{Desk, Keeper, Watch};
+use super::lease_file::Leases;
 use super::settings::{self, Read};
 use super::signals::Signals;
 use super::socket::Ping;
@@ -119,11 +120,15 @@ impl Start {
         let identity = instance::Identity::own(&machine, time.now());
         let (sender, inputs) = mpsc::channel(EVENTS);
         let turns = Turns::default();
+        let leases = Leases::new(self.home.clone(), machine.clone(), &identity, time.clock());
+        let books = Desk::new(self.home.state_db(), Some(leases));
         let watch = Watch {
             turns: turns.clone(),
             clock: time.clock(),
         };
-        let open = self.open(&mut instance, &identity, watch, &sender).await?;
+        let open = self
+            .open(&mut instance, &identity, (books, watch), &sender)
+            .await?;
         let said = start::identity(&self.home, runtime, &identity, &machine, &self.read);
         for note in said.notes.iter().chain(&self.read.problems) {
             tracing::warn!("{note}");
@@ -133,11 +138,7 @@ impl Start {
             let driver: Box<dyn Driver> = Box::new(cron);
             tokio::spawn(drivers::run(driver, time.clone(), turns.clone(), stopped))
         });
-        let steps = if control.is_some() {
-            Steps::deaf()
-        } else {
-            Steps::listen()
-        };
+        let steps = Steps::listen(control.is_some());
         if let Some(control) = control {
             tokio::spawn(control.obey(sender.clone(), desk.clone()));
         }
@@ -175,7 +176,7 @@ impl Start {
         &self,
         instance: &mut Instance,
         identity: &instance::Identity,
-        watch: Watch,
+        (desk, watch): (Desk, Watch),
         sender: &mpsc::Sender<Input>,
     ) -> Result<Open> {
         let token = self.read.token.clone().unwrap_or_else(random);
@@ -185,7 +186,7 @@ impl Start {
         let bound = (!start::is_loopback(&reach.host)).then(|| reach.host.clone());
         let admission = Admission::new(&token, bound);
         let front = Front::new(admission, Arc::clone(&watch.clock), sender.clone());
-        let keeper = Keeper::start(self.home.state_db(), sender.clone(), watch)?;
+        let keeper = Keeper::start(desk, sender.clone(), watch)?;
         Ok(Open {
             listener,
             socket,

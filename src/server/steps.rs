@@ -17,8 +17,11 @@ const FAR: i64 = 1 << 34;
 
 impl Steps {
     /// Listens from now on; where the kernel has no such timers nothing is ever heard, and the look
-    /// at the clocks once a minute has to do.
-    pub(crate) fn listen() -> Self {
+    /// at the clocks once a minute has to do. Over a clock that is driven there is nothing to hear.
+    pub(crate) fn listen(driven: bool) -> Self {
+        if driven {
+            return Self(None);
+        }
         let make = || -> io::Result<AsyncFd<OwnedFd>> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let timer = timerfd_create(TimerfdClockId::Realtime, flags)?;
@@ -37,11 +40,6 @@ impl Steps {
                 Self(None)
             }
         }
-    }
-
-    /// Hears nothing: for a clock that is driven.
-    pub(crate) fn deaf() -> Self {
-        Self(None)
     }
 
     /// The next step.

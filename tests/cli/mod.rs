@@ -23,6 +23,7 @@ mod serve;
 mod serve_commands;
 mod serve_hostile;
 mod serve_kills;
+mod serve_leases;
 mod serve_store;
 mod serve_story;
 mod serve_verbs;

@@ -109,6 +109,8 @@ pub(crate) enum Order {
         /// What is to be saved.
         save: Save,
     },
+    /// A stored session is held under this runtime id; none lets it go.
+    Lease(String, Option<String>),
     /// A session, by id or title.
     Find(String, Then),
     /// The sessions used last.
@@ -174,7 +176,7 @@ pub(crate) enum Stored {
     Timer(String, TimerKind, Saved),
     /// Of [`Order::Find`].
     Found(Result<Option<Box<Found>>, String>, Then),
-    /// Of [`Order::Find`]: the session is Hermes Agent's, of this source.
+    /// Of [`Order::Find`]: the session is somebody else's, and whose.
     Theirs(String, Then),
     /// Of [`Order::List`].
     List(Result<Vec<Card>, String>, Then),

@@ -119,8 +119,7 @@ impl Hub {
                 hub.found(asked, found.map(|found| *found))
             }),
             // Two programs must not have one session: its timers would have two drivers.
-            Stored::Theirs(source, then) => self.answer_with(then, |_, _| {
-                let holder = format!("Hermes Agent ({source})");
+            Stored::Theirs(holder, then) => self.answer_with(then, |_, _| {
                 let text = format!("the session belongs to {holder}: resume it there");
                 let data = json!({
                     "reason": "SESSION_NOT_OWNED", "holder": holder, "since": null, "until": null,
@@ -234,6 +233,7 @@ impl Hub {
         let waiting = live.prompts.len();
         self.by_stored.insert(live.card.id.clone(), id.to_owned());
         self.sessions.insert(id.to_owned(), live);
+        self.lease(id);
         self.sync_schedules(id);
         for kind in super::timers::KINDS {
             self.timer(id, kind, TimerEvent::Recover(Proof::OwnerGone));
@@ -251,11 +251,23 @@ impl Hub {
         let Some(live) = self.sessions.get_mut(id) else {
             return;
         };
+        let new = make && !live.stored;
         live.stored |= make;
         if live.stored {
             live.card.last_active = now;
             let card = live.card.clone();
             self.write(Write::Card(card));
+        }
+        if new {
+            self.lease(id);
+        }
+    }
+
+    /// Other programs learn that we hold a session, once it is one: a draft has no row.
+    fn lease(&mut self, id: &str) {
+        let stored = self.sessions.get(id).filter(|live| live.stored);
+        if let Some(stored) = stored.map(|live| live.card.id.clone()) {
+            self.order(Order::Lease(stored, Some(id.to_owned())));
         }
     }
 

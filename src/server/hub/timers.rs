@@ -123,6 +123,9 @@ impl Hub {
             live.card.end_reason = Some(reason.to_owned());
             self.write(Write::Card(live.card.clone()));
         }
+        if live.stored {
+            self.order(Order::Lease(live.card.id.clone(), None));
+        }
         self.log(format!("The session {} is over ({reason}).", live.card.id));
         let payload = json!({
             "session_id": id,

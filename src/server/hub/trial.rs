@@ -234,7 +234,7 @@ impl Trial {
                     interrupted: 0,
                 }),
             }),
-            Order::Write(_) => Stored::Written(1, why),
+            Order::Write(_) | Order::Lease(..) => Stored::Written(1, why),
             Order::SaveTimer { session, kind, .. } => {
                 let saved = why.map_or(Saved::Done, Saved::Failed);
                 Stored::Timer(session, kind, saved)

@@ -128,7 +128,7 @@ impl World {
             last_prompt: String::new(),
             broken: false,
             wakes: 0,
-            desk: Desk::new(path.clone()),
+            desk: Desk::new(path.clone(), None),
             seed: 1,
             next_id: 0,
             _directory: Some(directory),
@@ -146,7 +146,7 @@ impl World {
         self.seed += 1;
         self.frames.clear();
         self.running.clear();
-        self.desk = Desk::new(self.path.clone());
+        self.desk = Desk::new(self.path.clone(), None);
         self.hub = hub(&self.settings, self.seed, self.clock.now());
         let effects = self.hub.take_effects();
         self.carry(effects);
@@ -203,7 +203,9 @@ impl World {
                     let failed = crate::timers::driver::Saved::Failed("disk full".to_owned());
                     vec![Stored::Timer(session, kind, failed)]
                 }
-                Order::Write(_) => vec![Stored::Written(1, Some("disk full".to_owned()))],
+                Order::Write(_) | Order::Lease(..) => {
+                    vec![Stored::Written(1, Some("disk full".to_owned()))]
+                }
                 _ => Vec::new(),
             }
         } else {

@@ -1,0 +1,329 @@
+//! Our entries in `runtime/active_sessions.json`. They tell Hermes Agent that a session has an owner: it
+//! opens any id of a session's shape, and would drive the timer of one of ours beside us.
+//!
+//! The file is changed under its lock, read whole and replaced whole; entries of others stay as they are,
+//! but for those of dead processes on sessions that we hold. It is never waited for: whoever has the lock
+//! longer than we look makes us look again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::instance::Identity;
+use crate::clock::Clock;
+use crate::error::{Context as _, Error, Kind, Result};
+use crate::files::{self, Replace};
+use crate::home::Home;
+use crate::host::facts::{Machine, Role};
+use crate::host::liveness::{self, Liveness};
+use crate::host::liveness_probe::liveness;
+
+/// More than this is no registry of sessions.
+const LARGEST: u64 = 16 << 20;
+/// What we are called in it.
+const SURFACE: &str = "serve";
+const FILE: Replace<'static> = Replace {
+    prefix: ".active_sessions_",
+    mode: 0o600,
+    durable: false,
+};
+
+/// The leases of this serve.
+pub(crate) struct Leases {
+    home: Home,
+    machine: Machine,
+    clock: std::sync::Arc<dyn Clock>,
+    pid: u32,
+    process_start: Option<f64>,
+    held: BTreeMap<String, Value>,
+    stale: bool,
+    told: bool,
+}
+
+impl Leases {
+    /// No leases yet.
+    pub(crate) fn new(
+        home: Home,
+        machine: Machine,
+        own: &Identity,
+        clock: std::sync::Arc<dyn Clock>,
+    ) -> Self {
+        let process_start = own
+            .start_ticks
+            .and_then(|ticks| process_start(ticks, &machine));
+        Self {
+            home,
+            machine,
+            clock,
+            pid: own.pid,
+            process_start,
+            held: BTreeMap::new(),
+            stale: false,
+            told: false,
+        }
+    }
+
+    /// A session is held from now on, under this runtime id; none lets it go.
+    pub(crate) fn note(&mut self, stored_id: String, live_id: Option<&str>) {
+        self.stale = true;
+        let Some(live_id) = live_id else {
+            self.held.remove(&stored_id);
+            return;
+        };
+        let now = self.clock.now().wall.as_duration().as_secs_f64();
+        let entry = json!({
+            "lease_id": uuid::Uuid::new_v4().simple().to_string(),
+            "session_id": stored_id,
+            "surface": SURFACE,
+            "pid": self.pid,
+            "process_start_time": self.process_start,
+            "started_at": now,
+            "updated_at": now,
+            "metadata": {"live_session_id": live_id},
+        });
+        self.held.insert(stored_id, entry);
+    }
+
+    /// Lets all go.
+    pub(crate) fn give_back(&mut self) {
+        self.stale |= !self.held.is_empty();
+        self.held.clear();
+    }
+
+    /// Whether the file does not say what is held.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// Brings the file up to date. That it could not be is said once, and tried again by the next call.
+    pub(crate) fn save(&mut self) {
+        if !self.stale {
+            return;
+        }
+        match self.write() {
+            Ok(true) => (self.stale, self.told) = (false, false),
+            Ok(false) => {}
+            Err(error) => {
+                if !std::mem::replace(&mut self.told, true) {
+                    let error = super::turn::words(&error);
+                    tracing::warn!("Hermes Agent cannot see which sessions are ours: {error}.");
+                }
+            }
+        }
+    }
+
+    /// False where somebody has the lock.
+    fn write(&self) -> Result<bool> {
+        let path = self.home.join("runtime/active_sessions.json");
+        if self.held.is_empty() && !path.exists() {
+            return Ok(true);
+        }
+        files::make_private(&self.home.join("runtime"))?;
+        let Some(_lock) = files::try_lock(&self.home.join("runtime/active_sessions.lock"))? else {
+            return Ok(false);
+        };
+        let mut document = self.read()?;
+        let entries = entries(&mut document)?;
+        entries.retain(|entry| !self.makes_room(entry));
+        let taken: BTreeSet<String> = entries.iter().filter_map(session).collect();
+        let free = self.held.iter().filter(|(id, _)| !taken.contains(*id));
+        entries.extend(free.map(|(_, entry)| entry.clone()));
+        FILE.write(&path, document.to_string().as_bytes())?;
+        Ok(true)
+    }
+
+    fn read(&self) -> Result<Value> {
+        let path = self.home.join("runtime/active_sessions.json");
+        let failed = || format!("failed to read {}", path.display());
+        match files::read_regular(&path, LARGEST) {
+            Ok(text) => serde_json::from_slice(&text).context(Kind::Invalid, failed()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(json!({})),
+            Err(error) => Err(Error::io(failed(), error)),
+        }
+    }
+
+    /// Our own entries are written anew; one of a dead process on a session that we hold goes.
+    fn makes_room(&self, entry: &Value) -> bool {
+        let holds = || session(entry).is_some_and(|id| self.held.contains_key(&id));
+        self.is_ours(entry) || holds() && self.life(entry).is_some_and(|life| life.is_over())
+    }
+
+    fn is_ours(&self, entry: &Value) -> bool {
+        let same = entry.get("pid").and_then(Value::as_u64) == Some(u64::from(self.pid));
+        same && entry.get("surface").and_then(Value::as_str) == Some(SURFACE)
+    }
+
+    fn life(&self, entry: &Value) -> Option<Liveness> {
+        let pid = entry.get("pid").and_then(Value::as_u64)?;
+        let recorded = liveness::Identity {
+            pid: u32::try_from(pid).ok()?,
+            started_at: entry.get("process_start_time").and_then(Value::as_f64),
+            ..liveness::Identity::default()
+        };
+        Some(liveness(&recorded, &self.machine, |role| {
+            role != Role::Other
+        }))
+    }
+
+    /// Sessions that another process holds, or may hold, and who that is. A registry that cannot be
+    /// read names nobody: our own tables say which sessions are ours.
+    pub(crate) fn of_others(&self) -> BTreeMap<String, String> {
+        let mut document = self.read().unwrap_or_default();
+        let mut others = BTreeMap::new();
+        for entry in entries(&mut document)
+            .map(std::mem::take)
+            .unwrap_or_default()
+        {
+            let over = self.life(&entry).is_some_and(|life| life.is_over());
+            if self.is_ours(&entry) || over {
+                continue;
+            }
+            let surface = entry.get("surface").and_then(Value::as_str);
+            let pid = entry.get("pid").map(Value::to_string).unwrap_or_default();
+            let holder = format!("{}, pid {pid}", surface.unwrap_or("a process"));
+            others.extend(session(&entry).map(|id| (id, holder)));
+        }
+        others
+    }
+}
+
+/// Start of a process as Hermes Agent computes it, which compares it to the millisecond: the kernel's
+/// whole second of the boot, and the ticks since.
+fn process_start(ticks: u64, machine: &Machine) -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let booted = text.lines().find_map(|line| line.strip_prefix("btime "))?;
+    let booted: f64 = booted.trim().parse().ok()?;
+    #[expect(clippy::cast_precision_loss, reason = "ticks since boot fit a double")]
+    let since = ticks as f64 / machine.boot.ticks_per_second.max(1) as f64;
+    Some(booted + since)
+}
+
+fn session(entry: &Value) -> Option<String> {
+    entry.get("session_id")?.as_str().map(str::to_owned)
+}
+
+/// The entries of a registry; an older one is a bare list.
+fn entries(document: &mut Value) -> Result<&mut Vec<Value>> {
+    let list = match document {
+        Value::Array(entries) => return Ok(entries),
+        Value::Object(object) => list_of(object),
+        _ => None,
+    };
+    list.ok_or_else(|| Error::new(Kind::Invalid, "active_sessions.json has no list of entries"))
+}
+
+fn list_of(object: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
+    let entries = object.entry("entries").or_insert_with(|| json!([]));
+    entries.as_array_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::server::instance;
+
+    fn leases(home: &Home) -> Leases {
+        let clock = Arc::new(ManualClock::at("2026-06-01T23:00:00Z".parse().unwrap()));
+        let machine = instance::machine(crate::clock::SystemClock.now());
+        let own = Identity::own(&machine, clock.now());
+        Leases::new(home.clone(), machine, &own, clock)
+    }
+
+    fn listed(home: &Home) -> Value {
+        let text = std::fs::read(home.join("runtime/active_sessions.json")).unwrap();
+        serde_json::from_slice(&text).unwrap()
+    }
+
+    fn entry(lease: &str, session: &str, pid: u32) -> Value {
+        json!({"lease_id": lease, "session_id": session, "surface": "tui", "pid": pid, "odd": [1]})
+    }
+
+    fn with(entries: &Value) -> (tempfile::TempDir, Home) {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        std::fs::create_dir(home.join("runtime")).unwrap();
+        let text = json!({"entries": entries, "more": true}).to_string();
+        std::fs::write(home.join("runtime/active_sessions.json"), text).unwrap();
+        (directory, home)
+    }
+
+    /// No process has this pid.
+    const DEAD: u32 = 4_194_304;
+
+    #[test]
+    fn ours_come_and_go_and_those_of_others_stay() {
+        let theirs = entry("1", "theirs", std::process::id());
+        let (_directory, home) = with(&json!([theirs, entry("2", "left", DEAD)]));
+        let mut leases = leases(&home);
+        leases.note("left".to_owned(), Some("aaaaaaaa"));
+        leases.note("new".to_owned(), Some("bbbbbbbb"));
+        leases.save();
+        assert!(!leases.is_stale());
+        let document = listed(&home);
+        assert_eq!(document["more"], true);
+        let entries = document["entries"].as_array().unwrap();
+        let ids: Vec<_> = entries.iter().filter_map(session).collect();
+        assert_eq!(ids, ["theirs", "left", "new"]);
+        assert_eq!(entries[0], theirs);
+        assert_eq!(entries[1]["metadata"]["live_session_id"], "aaaaaaaa");
+        assert!(entries[1]["process_start_time"].is_number());
+        leases.note("left".to_owned(), None);
+        leases.save();
+        assert_eq!(listed(&home)["entries"].as_array().unwrap().len(), 2);
+        leases.give_back();
+        leases.save();
+        assert_eq!(listed(&home)["entries"], json!([theirs]));
+    }
+
+    #[test]
+    fn a_session_of_another_process_stays_that_process_s() {
+        let machine = instance::machine(crate::clock::SystemClock.now());
+        let own = Identity::own(&machine, crate::clock::SystemClock.now());
+        let mut theirs = entry("1", "both", own.pid);
+        theirs["process_start_time"] = json!(process_start(own.start_ticks.unwrap(), &machine));
+        let (_directory, home) = with(&json!([theirs, entry("2", "gone", DEAD)]));
+        let mut leases = leases(&home);
+        let others = leases.of_others();
+        let words = format!("tui, pid {}", std::process::id());
+        assert_eq!(
+            others.into_iter().collect::<Vec<_>>(),
+            [("both".to_owned(), words)]
+        );
+        leases.note("both".to_owned(), Some("aaaaaaaa"));
+        leases.save();
+        assert_eq!(listed(&home)["entries"][0], theirs);
+        assert_eq!(listed(&home)["entries"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_registry_that_cannot_be_read_or_is_locked_is_left_alone() {
+        let (_directory, home) = with(&json!("no list"));
+        let before = listed(&home);
+        let mut leases = leases(&home);
+        leases.note("new".to_owned(), Some("aaaaaaaa"));
+        leases.save();
+        assert!(leases.is_stale());
+        assert_eq!(listed(&home), before);
+        std::fs::write(home.join("runtime/active_sessions.json"), "{}").unwrap();
+        let lock = files::try_lock(&home.join("runtime/active_sessions.lock")).unwrap();
+        leases.save();
+        assert!(leases.is_stale());
+        drop(lock);
+        leases.save();
+        assert!(!leases.is_stale());
+    }
+
+    #[test]
+    fn a_home_without_sessions_gets_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let mut leases = leases(&home);
+        leases.note("a".to_owned(), None);
+        leases.save();
+        assert!(!leases.is_stale());
+        assert!(!home.join("runtime").exists());
+    }
+}

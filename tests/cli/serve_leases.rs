@@ -1,0 +1,104 @@
+//! Which process has a session live: what serve tells other programs, and what it reads of them.
+
+use serde_json::{Value, json};
+
+use crate::common::Sandbox;
+use crate::common::serving::{self, Serving};
+
+const REGISTRY: &str = "runtime/active_sessions.json";
+
+fn leases(sandbox: &Sandbox) -> Vec<Value> {
+    let Ok(text) = std::fs::read_to_string(sandbox.home().join(REGISTRY)) else {
+        return Vec::new();
+    };
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    document["entries"].as_array().expect("entries").clone()
+}
+
+/// Waits until serve has told of so many sessions.
+fn told(sandbox: &Sandbox, serve: &Serving, count: usize) -> Vec<Value> {
+    loop {
+        let leases = leases(sandbox);
+        if leases.len() == count {
+            return leases;
+        }
+        assert_eq!(serve.page("/healthz").0, 200);
+    }
+}
+
+/// A session with a loop; its stored id.
+fn set(serve: &mut Serving) -> String {
+    let mut client = serve.client();
+    let made = client.call("session.create", &json!({"source": "tui"}));
+    let params = json!({"session_id": made["session_id"], "name": "loop", "arg": "5m ask: check"});
+    client.call("command.dispatch", &params);
+    client.wait_for("message.complete");
+    serve.clock("settle");
+    made["stored_session_id"]
+        .as_str()
+        .expect("an id")
+        .to_owned()
+}
+
+#[test]
+fn other_programs_learn_which_sessions_are_ours() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    // A draft is nobody's business.
+    serve.client().call("session.create", &json!({}));
+    let stored = set(&mut serve);
+    let lease = &told(&sandbox, &serve, 1)[0];
+    assert_eq!(lease["session_id"], stored.as_str());
+    assert_eq!(lease["surface"], "serve");
+    assert_eq!(lease["pid"], serve.pid());
+    assert_eq!(lease["lease_id"].as_str().map(str::len), Some(32));
+    assert_eq!(
+        lease["metadata"]["live_session_id"].as_str().map(str::len),
+        Some(8)
+    );
+    // Killed, it leaves its lease behind, and the next one takes it over.
+    serve.kill();
+    assert_eq!(leases(&sandbox).len(), 1);
+    let serve = Serving::start(&sandbox);
+    while told(&sandbox, &serve, 1)[0]["pid"] != serve.pid() {}
+    let list = sandbox.hermes().args(["loop", "list"]).assert().code(0);
+    let list = String::from_utf8_lossy(&list.get_output().stdout).into_owned();
+    assert!(list.contains("active"), "{list}");
+    assert_eq!(serve.stop().code(), Some(0));
+    assert!(leases(&sandbox).is_empty());
+}
+
+#[test]
+fn a_session_that_another_process_has_live_is_left_to_it() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    let stored = set(&mut serve);
+    assert_eq!(serve.stop().code(), Some(0));
+    // Any process of the family that lives will do.
+    let elsewhere = Sandbox::new();
+    serving::configure(&elsewhere, "");
+    let other = Serving::start(&elsewhere);
+    let theirs = json!({
+        "lease_id": "0".repeat(32), "session_id": stored, "surface": "tui", "pid": other.pid(),
+        "started_at": 1.0, "updated_at": 1.0,
+    });
+    sandbox.write(REGISTRY, json!({"entries": [theirs]}).to_string());
+
+    let mut serve = Serving::at(&sandbox, "2026-06-01T23:10:00Z");
+    serve.pass(600, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 1, "it has another driver");
+    let mut client = serve.client();
+    let refused = client.ask("session.resume", &json!({"session_id": stored}));
+    assert_eq!(refused["error"]["code"], 4090, "{refused}");
+    let holder = format!("tui, pid {}", other.pid());
+    assert_eq!(refused["error"]["data"]["holder"], holder.as_str());
+    assert_eq!(leases(&sandbox), [theirs]);
+
+    other.kill();
+    client.call("session.resume", &json!({"session_id": stored}));
+    serve.clock("settle");
+    assert_eq!(serving::asked(&sandbox).len(), 2);
+    assert_eq!(told(&sandbox, &serve, 1)[0]["pid"], serve.pid());
+}
