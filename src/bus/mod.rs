@@ -16,6 +16,8 @@ pub mod dial;
 #[cfg(test)]
 pub(crate) mod fake;
 mod frame;
+#[cfg(test)]
+pub(crate) mod hostile;
 pub mod logind;
 pub mod report;
 mod sasl;

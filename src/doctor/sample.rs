@@ -5,12 +5,13 @@ use std::time::Duration;
 use super::check::{self, Check, Group, Outcome};
 use super::evidence::Evidence;
 use super::finding::{Finding, Observation, Remedy, Severity, Subject};
-use super::json;
 use super::report::{
     self, Dispatch, Ended, Flip, Host, Input, LongLived, Now, Ran, Report, Run, Step, assemble,
 };
 use super::verdict::Thresholds;
+use super::{human, json, plain};
 use crate::host::{Gap, GapKind};
+use crate::output::{Style, quote};
 
 const BUS: Check = Check {
     id: "session-bus",
@@ -216,7 +217,8 @@ fn made(uid: u32, broken: bool, thresholds: Thresholds) -> Report {
     })
 }
 
-/// The report of all checks on this evidence, held to the schema.
+/// The report of all checks on this evidence, held to the schema, to what a terminal can bear and to
+/// what a shell reads.
 pub(in crate::doctor) fn judged(evidence: &Evidence) -> Report {
     let ran = check::all().map(|check| Ran {
         check,
@@ -232,7 +234,51 @@ pub(in crate::doctor) fn judged(evidence: &Evidence) -> Report {
     });
     let document = serde_json::from_str(&json::render(&report)).expect("a document");
     assert_eq!(report::against_schema(&document), [""; 0]);
+    printable(&report);
     report
+}
+
+/// Whether a terminal might act on something in this text.
+pub(super) fn acts(text: &str) -> bool {
+    let hidden = |c| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}');
+    text.chars()
+        .any(|c| (c.is_control() && c != '\n' && c != '\t') || hidden(c))
+}
+
+/// Whatever the host calls its things, no terminal acts on what is printed of it, every record is one
+/// line of as many fields, and every command is one line.
+fn printable(report: &Report) {
+    for (width, ascii) in [(Some(40), false), (None, true)] {
+        let look = human::Look {
+            style: Style::new(false, ascii),
+            width,
+            least: Severity::Info,
+            verbose: true,
+        };
+        let text = human::render(report, look);
+        assert!(!acts(&text) && !text.contains('\t'), "{text:?}");
+        assert!(!ascii || text.is_ascii(), "{text:?}");
+    }
+    let records = plain::render(report, Severity::Info);
+    assert!(!acts(&records), "{records:?}");
+    for line in records.lines() {
+        let fields = line.split('\t').count();
+        let wanted = match line.split('\t').next() {
+            Some("finding") => 9,
+            Some("remedy" | "check" | "viewpoint") => 5,
+            Some("unchecked") => 6,
+            Some("verdict") => 4,
+            Some("count") => 3,
+            Some("dispatch") => continue,
+            other => panic!("no such record: {other:?}"),
+        };
+        assert_eq!(fields, wanted, "{line:?}");
+    }
+    for found in &report.findings {
+        for remedy in &found.remedies {
+            assert_eq!(quote::read_back(&quote::command(&remedy.argv)), remedy.argv);
+        }
+    }
 }
 
 /// A report of one finding with these words everywhere.

@@ -65,9 +65,85 @@ pub fn command<S: AsRef<str>>(argv: &[S]) -> String {
         .join(" ")
 }
 
+/// The words that a shell would read from a command line of ours, for tests.
+#[cfg(test)]
+pub(crate) fn read_back(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<Vec<u8>> = None;
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("$'") {
+            let (text, after) = dollar_unquoted(after);
+            word.get_or_insert_default().extend(text);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix('\'') {
+            let (text, after) = after.split_once('\'').expect("a closing quote");
+            word.get_or_insert_default().extend(text.bytes());
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix(' ') {
+            words.extend(word.take());
+            rest = after;
+        } else {
+            let (c, skip) = match rest.strip_prefix('\\') {
+                Some(escaped) => (escaped.chars().next().expect("something escaped"), 1),
+                None => (c, 0),
+            };
+            assert!(
+                skip == 1 || !"\"`$;&|<>()#*?[]~!{}\n".contains(c),
+                "{c} is bare in {line}"
+            );
+            let bytes = &mut [0; 4];
+            word.get_or_insert_default()
+                .extend(c.encode_utf8(bytes).bytes());
+            rest = rest.get(skip + c.len_utf8()..).expect("the rest");
+        }
+    }
+    words.extend(word);
+    let text = |word| String::from_utf8(word).expect("UTF-8");
+    words.into_iter().map(text).collect()
+}
+
+#[cfg(test)]
+fn dollar_unquoted(text: &str) -> (Vec<u8>, &str) {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    loop {
+        let c = rest.chars().next().expect("a closing quote");
+        rest = rest.get(c.len_utf8()..).expect("the rest");
+        match c {
+            '\'' => return (bytes, rest),
+            '\\' => {
+                let (byte, length) = match rest.as_bytes() {
+                    [b'n', ..] => (b'\n', 1),
+                    [b't', ..] => (b'\t', 1),
+                    [b'r', ..] => (b'\r', 1),
+                    [c @ (b'\\' | b'\''), ..] => (*c, 1),
+                    _ => {
+                        let octal = rest.get(..3).expect("three digits");
+                        (u8::from_str_radix(octal, 8).expect("octal"), 3)
+                    }
+                };
+                bytes.push(byte);
+                rest = rest.get(length..).expect("the rest");
+            }
+            c => bytes.extend(c.encode_utf8(&mut [0; 4]).bytes()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn what_was_quoted_is_read_back(argv in proptest::collection::vec("\\PC{0,6}|[\\x00-\\x20'\"\\\\$`~#=\\u{200b}]{0,8}", 1..4)) {
+            for line in [command(&argv), ascii_command(&argv)] {
+                proptest::prop_assert!(!line.contains('\n'));
+                proptest::prop_assert_eq!(&read_back(&line), &argv);
+            }
+        }
+    }
 
     #[test]
     fn words_come_out_as_one_line_that_a_shell_reads_back() {

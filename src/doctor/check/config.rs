@@ -79,9 +79,12 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
         String::new()
     };
     let words = format!("{shown}: {}{hint}{instead}", problem.message);
-    let finding = Finding::new(code, subject, words)
-        .seen(Observation::new("read", shown, &problem.message))
-        .because_of("HM805");
+    let mut finding =
+        Finding::new(code, subject, words).seen(Observation::new("read", shown, &problem.message));
+    // What could be read is not wrong for its owner and mode.
+    if problem.kind == ProblemKind::Unreadable {
+        finding = finding.because_of("HM805");
+    }
     let Some(file) = file else {
         return finding;
     };

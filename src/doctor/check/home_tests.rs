@@ -6,6 +6,7 @@ mod hostile;
 mod jobs;
 mod ledger;
 mod missing;
+mod needs;
 mod sample;
 mod scheduler;
 mod sessions;

@@ -2,6 +2,7 @@
 //! code has a host that shows it and a change, that of its remedy, which clears it.
 
 mod bus;
+mod hostile;
 mod hosts;
 mod service;
 

@@ -16,7 +16,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         checks(page, report);
     }
     page.gap();
-    let tally = page.safe(&tally(report));
+    let tally = page.safe(&tally(report, page.look.least));
     page.paragraph(&tally, "");
     next(page, report);
 }
@@ -154,7 +154,7 @@ fn checks(page: &mut Page, report: &Report) {
     }
 }
 
-fn tally(report: &Report) -> String {
+fn tally(report: &Report, least: Severity) -> String {
     let counts = report.verdict.counts;
     let mut parts = vec![format!("{} passed", count(counts.pass, "check", "checks"))];
     if counts.unknown > 0 {
@@ -177,7 +177,16 @@ fn tally(report: &Report) -> String {
         _ => "confined by landlock",
     };
     let took = report.run.duration_ms;
-    format!("{} in {took:.0} ms, {sandbox}", parts.join(", "))
+    // What has no symptom that is shown is not shown.
+    let hidden = report.trees().filter(|(root, symptoms)| {
+        let worst = symptoms.iter().map(|found| found.severity).max();
+        root.severity.max(worst.unwrap_or(root.severity)) < least
+    });
+    let hidden = match hidden.map(|(_, symptoms)| 1 + symptoms.len()).sum() {
+        0 => String::new(),
+        hidden => format!("; {} by --print", count(hidden, "is hidden", "are hidden")),
+    };
+    format!("{} in {took:.0} ms, {sandbox}{hidden}", parts.join(", "))
 }
 
 /// The one thing to do now.

@@ -24,6 +24,26 @@ fn at_80_columns() {
 }
 
 #[test]
+fn what_has_one_reason_is_counted_once() {
+    let mut report = sample::report(false, Thresholds::default());
+    let gap = report.checks[2].unchecked[0].clone();
+    let more = (0..5).map(|number| {
+        let mut gap = gap.clone();
+        gap.what = format!("whether {number}");
+        gap
+    });
+    report.checks[2].unchecked.extend(more.collect::<Vec<_>>());
+    let told = |verbose| {
+        let mut look = look(None);
+        look.verbose = verbose;
+        render(&report, look)
+    };
+    let line = "\n  6 things: the environment of pid 812 belongs to uid 990 (they could change the verdict)\n";
+    assert!(told(false).contains(line), "{}", told(false));
+    assert!(!told(false).contains("whether 3") && told(true).contains("\n    whether 3\n"));
+}
+
+#[test]
 fn with_everything_at_40_columns() {
     let mut look = look(Some(40));
     look.verbose = true;
@@ -82,6 +102,9 @@ fn the_print_threshold_hides_what_is_less() {
     let text = text(errors);
     assert!(text.contains("error HM204"), "{text}");
     assert!(!text.contains("info HM310"), "{text}");
+    assert!(text.contains("; 1 is hidden by --print"), "{text}");
+    errors.least = Severity::Info;
+    assert!(!render(&sample::report(false, Thresholds::default()), errors).contains("hidden"));
 }
 
 #[test]
@@ -95,13 +118,6 @@ fn a_check_that_broke_down_is_told() {
     );
 }
 
-/// Whether a terminal might act on something in this text.
-fn acts(text: &str) -> bool {
-    let hidden = |c| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}');
-    text.chars()
-        .any(|c| (c.is_control() && c != '\n' && c != '\t') || hidden(c))
-}
-
 proptest::proptest! {
     /// Whatever the host calls its things, no terminal acts on it, and a script can read the records.
     #[test]
@@ -112,11 +128,11 @@ proptest::proptest! {
             look.verbose = true;
             look.style = Style::new(false, ascii);
             let text = render(&report, look);
-            proptest::prop_assert!(!acts(&text), "{text:?}");
+            proptest::prop_assert!(!sample::acts(&text), "{text:?}");
             proptest::prop_assert!(!ascii || text.is_ascii(), "{text:?}");
         }
         let records = super::super::plain::render(&report, Severity::Info);
-        proptest::prop_assert!(!acts(&records), "{records:?}");
+        proptest::prop_assert!(!sample::acts(&records), "{records:?}");
         let fields = |line: &str| line.split('\t').count();
         for line in records.lines().filter(|line| line.starts_with("finding\t")) {
             proptest::prop_assert_eq!(fields(line), 9);

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::fixture::{Fixture, looping};
+use crate::bus::hostile::words;
 use crate::doctor::check::all;
 
 /// Files that are read, and what may lie in them.
@@ -81,6 +82,7 @@ fn job() -> impl Strategy<Value = serde_json::Value> {
         "deliver",
         "manual_run_at",
     ]);
+    let texts = words().prop_map(serde_json::Value::from);
     let values = prop::sample::select(vec![
         serde_json::json!(null),
         serde_json::json!(-1),
@@ -96,6 +98,7 @@ fn job() -> impl Strategy<Value = serde_json::Value> {
         serde_json::json!({"lateness_seconds": 1e300, "kind": "late"}),
         serde_json::json!([[[[]]]]),
     ]);
+    let values = prop_oneof![values, texts];
     prop::collection::vec((keys, values), 0..12).prop_map(|fields| {
         let fields = fields
             .into_iter()
@@ -129,8 +132,24 @@ proptest! {
     fn no_row_can_stop_the_doctor(
         stamp in prop::sample::select(vec!["x", "", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]),
         number in prop::sample::select(vec!["-1", "1e308", "9223372036854775807", "x'ff'", "NULL", "0"]),
+        words in words(),
     ) {
         let fixture = Fixture::healthy();
+        let words = words.replace('\'', "''").replace('\0', "");
+        fixture.sql("cron/executions.db", crate::ledger::facts::SCHEMA);
+        fixture.sql("cron/executions.db", &format!(
+            "INSERT INTO executions(id, job_id, status, claimed_at, finished_at, error, delivery_outcome)
+             VALUES ('{words}', '{words}', 'unknown', '2026-11-29T21:00:00+00:00',
+             '2026-11-29T21:00:00+00:00', '{words}', '{words}'),
+             ('{words}2', '00000000000b', 'failed', '2026-11-29T21:00:00+00:00',
+             '2026-11-29T21:00:00+00:00', '{words}', 'failed');
+             INSERT INTO execution_facts(execution_id, mode, cause, recorded_at)
+             VALUES ('{words}', '{words}', '{words}', '{words}')"));
+        fixture.sql("state.db", &format!(
+            "INSERT INTO sessions(id, source, started_at, last_activity_at) VALUES ('{words}', '{words}', 1, 1);
+             INSERT INTO state_meta VALUES ('loop:{words}', '{{\"status\": \"active\", \"next_due_at\": 1}}');
+             INSERT INTO gateway_routing VALUES ('{words}', '{words}', '{words}', 0);
+             INSERT INTO session_turn_leases VALUES ('{words}', '{words}', 1, 1e12)"));
         fixture.sql("cron/executions.db", &format!(
             "INSERT INTO executions(id, job_id, status, pid, process_started_at, claimed_at, started_at,
              finished_at, scheduled_instant, handoff_pending, handoff_started_at)

@@ -314,10 +314,12 @@ fn catch_up(evidence: &Evidence, home: &HomeEvidence, waiting: usize, outcome: &
         return;
     }
     let once = home.settings().cron.catch_up_missed;
-    let what = if once {
-        "would be run once each, at once, by the next scheduler"
-    } else {
-        "would be skipped by the next scheduler, because cron.catch_up_missed is false"
+    let what = match (once, waiting) {
+        (true, 1) => "would be run at once by the next scheduler",
+        (true, _) => "would be run once each, at once, by the next scheduler",
+        (false, _) => {
+            "would be skipped by the next scheduler, because cron.catch_up_missed is false"
+        }
     };
     let jobs = human::count(waiting, "overdue job", "overdue jobs");
     let many = once && waiting >= MANY;

@@ -99,8 +99,12 @@ fn bad_script(
         job,
         format!("the script '{name}' of {} {why}", quoted(job)),
     )
-    .seen(Observation::new("stat", &path, why))
-    .because_of("HM805");
+    .seen(Observation::new("stat", &path, why));
+    // Owner and mode do not make a file go away.
+    let finding = match seen.place {
+        PlaceSeen::Failed(_) => finding.because_of("HM805"),
+        _ => finding,
+    };
     Some(
         finding
             .remedy(

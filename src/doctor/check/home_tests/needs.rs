@@ -1,0 +1,53 @@
+//! What jobs need: of the host, and of their dispatcher.
+
+use serde_json::json;
+
+use super::fixture::Fixture;
+
+#[test]
+fn what_our_dispatcher_does_not_do_is_refused_with_the_reason() {
+    let fixture = Fixture::healthy();
+    fixture.only_job(|job| {
+        job["deliver"] = "telegram:42".into();
+        job["skills"] = json!(["x"]);
+    });
+    let found = fixture.findings("HM519");
+    let summary = &found[0].summary;
+    assert!(
+        summary.contains("it needs skills and delivery to telegram:42, which"),
+        "{summary}"
+    );
+    assert_eq!(found[0].remedies.len(), 2);
+    // The words are those of the dispatcher's own refusal, whatever the need.
+    for (key, value, need) in [
+        ("model", json!("m"), "a pinned model"),
+        (
+            "context_from",
+            json!(["b"]),
+            "the output of other jobs as context",
+        ),
+        (
+            "failure_deliver",
+            json!("slack:1"),
+            "delivery of failures to slack:1",
+        ),
+        ("monitor_url", json!("http://x"), "a monitored URL"),
+    ] {
+        let fixture = Fixture::healthy();
+        fixture.only_job(|job| job[key] = value);
+        let found = fixture.findings("HM519");
+        assert!(found[0].summary.contains(need), "{}", found[0].summary);
+    }
+}
+
+#[test]
+fn b31_b32_programs_are_looked_up_on_the_services_path() {
+    let mut fixture = Fixture::healthy();
+    let environ = crate::host::facts::Environment::select([("PATH", "/nowhere")].into_iter());
+    fixture.facts.dispatcher.environ = crate::host::Fact::Known(environ);
+    fixture.write("scripts/x.sh", "#!/usr/bin/env bash\n");
+    fixture.only_job(|job| job["script"] = "x.sh".into());
+    let found = &fixture.findings("HM517")[0];
+    assert!(found.summary.contains("'bash'"));
+    assert_eq!(found.evidence[0].observed, "PATH=/nowhere");
+}
