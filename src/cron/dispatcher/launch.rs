@@ -61,10 +61,7 @@ impl Dispatcher {
         let orders = Orders {
             manager: decision.manager,
             require_placement: policy.require_restart_safe_scope && decision.mode == Mode::Scoped,
-            memory_max: verdict.memory.map(|total| {
-                let variable = self.parts.environment.get(memory::VARIABLE);
-                memory::worker_limit(total, variable.map(String::as_str))
-            }),
+            memory_max: self.memory_max(&verdict),
         };
         let mut environment = worker_environment(&verdict, &self.parts.environment);
         environment.extend(self.test_variables());
@@ -118,6 +115,13 @@ impl Dispatcher {
             };
             (name, value)
         })
+    }
+
+    /// What a worker's unit may use of the memory, in bytes.
+    fn memory_max(&self, verdict: &Verdict) -> Option<u64> {
+        let variable = self.parts.environment.get(memory::VARIABLE);
+        let limit = |total| memory::worker_limit(total, variable.map(String::as_str));
+        verdict.memory.map(limit)
     }
 
     /// Away from the event loop: it takes some milliseconds, and seconds where a bus is mute.

@@ -4,7 +4,7 @@ use super::impact::{
     BY_INIT, has_systemd, is_placed_by_init, manager_is_down, needs_user_manager, severity, worsens,
 };
 use super::{Check, Group, Outcome, mend};
-use crate::bus::{LingerMarker, LogindUser};
+use crate::bus::{LingerMarker, LogindSession, LogindUser};
 use crate::dispatch::Outlook;
 use crate::dispatch::facts::{Seat, Tri};
 use crate::dispatch::mode::linger_word;
@@ -156,13 +156,17 @@ fn off(evidence: &Evidence) -> Option<Finding> {
 
 fn held_by(facts: &Facts) -> Option<String> {
     let user = facts.system_bus.logind.user.as_ref()?;
-    let sessions: Vec<_> = user
-        .sessions
-        .iter()
-        .filter(|session| session.class.as_deref() != Some("manager"))
+    let sessions: Vec<_> = logins(user)
         .map(|session| format!("session {}", session.id))
         .collect();
     (!sessions.is_empty()).then(|| sessions.join(", "))
+}
+
+/// Sessions that somebody logged in to. Newer versions of logind count the user manager itself as one.
+pub(super) fn logins(user: &LogindUser) -> impl Iterator<Item = &LogindSession> {
+    let sessions = user.sessions.iter();
+    let of_manager = |class: &str| class.starts_with("manager");
+    sessions.filter(move |session| !session.class.as_deref().is_some_and(of_manager))
 }
 
 /// A unit of the user manager goes with it.

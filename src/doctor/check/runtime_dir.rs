@@ -2,6 +2,7 @@
 //! process that uses it. Pure.
 
 use super::impact::{has_systemd, manager_is_down, needs_user_manager, said, severity};
+use super::linger::logins;
 use super::session_bus::has_bus_socket;
 use super::{Check, Group, Outcome, mend};
 use crate::bus::{Failure, FailureKind};
@@ -345,8 +346,8 @@ fn switched(evidence: &Evidence) -> Option<Finding> {
         return None;
     }
     let login = facts.shell.loginuid.known().copied().flatten()?;
-    let sessions = facts.system_bus.logind.user.as_ref();
-    let has_session = sessions.is_some_and(|user| !user.sessions.is_empty());
+    let user = facts.system_bus.logind.user.as_ref();
+    let has_session = user.is_some_and(|user| logins(user).next().is_some());
     if login == facts.account.uid || has_session {
         return None;
     }
