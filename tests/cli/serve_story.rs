@@ -106,3 +106,34 @@ fn the_same_with_a_heartbeat() {
     let live = client.call("session.active_list", &json!({}));
     assert_eq!(live["sessions"], json!([]));
 }
+
+#[test]
+fn b122_a_night_on_which_the_host_slept_is_one_wake_up() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    let made = client.call("session.create", &json!({"source": "tui"}));
+    let session = made["session_id"].clone();
+    let params = json!({"session_id": session, "name": "loop", "arg": "30m ask: check"});
+    client.call("command.dispatch", &params);
+    client.wait_for("message.complete");
+    drop(client);
+    serve.clock("settle");
+    // Asleep, the grace of its client does not run; the loop's slots pass.
+    serve.clock("suspend 28800");
+    serve.clock("settle");
+    assert_eq!(serving::asked(&sandbox).len(), 2);
+    let mut client = serve.client();
+    let params = json!({"session_id": made["stored_session_id"]});
+    let resumed = client.call("session.resume", &params);
+    assert_eq!(resumed["session_id"], session);
+    let past = client.call("timer.history", &json!({"session_id": session}));
+    assert_eq!(past["ticks"][0]["missed"], 15, "{past}");
+    serve.pass(1800, 60);
+    assert_eq!(
+        serving::asked(&sandbox).len(),
+        3,
+        "the next slot is its own"
+    );
+}

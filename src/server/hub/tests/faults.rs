@@ -221,20 +221,30 @@ fn an_agent_that_cannot_be_started_counts_no_wake_up_and_is_told() {
     assert!(text.contains("no such program"), "{text}");
 }
 
-#[test]
-fn many_loops_wake_serve_only_when_something_is_due() {
+fn wakes_only_when_something_is_due(loops: usize) {
     let mut world = World::tuned(|settings| settings.law.limits.cap = 0);
     world.connect(1);
-    for _ in 0..100 {
+    for _ in 0..loops {
         let (session, _) = world.create(1);
         world.command(1, &session, "/loop 1h check");
     }
     world.handle(Event::Disconnected(1));
-    // Past the graces of a hundred sessions that were left.
+    // Past the graces of the sessions that were left.
     world.pass(60.0);
     let before = world.wakes;
     world.pass(600.0);
     // The sign of life once a minute, and the maintenance.
     assert!(world.wakes - before <= 15, "{}", world.wakes - before);
-    assert_eq!(world.asked("check"), 100);
+    assert_eq!(world.asked("check"), loops);
+}
+
+#[test]
+fn many_loops_wake_serve_only_when_something_is_due() {
+    wakes_only_when_something_is_due(100);
+}
+
+#[test]
+#[ignore = "takes half a minute: tests/run long"]
+fn a_thousand_loops_wake_serve_only_when_something_is_due_at_length() {
+    wakes_only_when_something_is_due(1000);
 }
