@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::finish::Settles;
 use super::job::Job;
 use super::job_list::JobList;
 use super::stamp::Stamp;
@@ -93,7 +94,7 @@ pub fn take(
 pub fn hand_on(
     jobs: &mut JobList<'_>,
     id: &str,
-    (from, to): (&str, &str),
+    (from, to, settles): (&str, &str, Settles),
     now: Timestamp,
     zone: &TimeZone,
 ) -> bool {
@@ -105,7 +106,7 @@ pub fn hand_on(
             "fire_claim".into(),
             json!({ "at": iso(now, zone), "by": to }),
         );
-        job.remove("pending_slot");
+        settles.settle(job, zone);
     }
     true
 }
@@ -195,7 +196,7 @@ mod tests {
             fresh.got(0).unwrap().contains_key("pending_slot"),
             "until a worker has the row, the slot can still be restored"
         );
-        let pair = ("h:1:aa", "h:7:cc");
+        let pair = ("h:1:aa", "h:7:cc", Settles::Whichever);
         assert!(hand_on(&mut fresh, "a", pair, now(), &TimeZone::UTC));
         assert_eq!(fresh.got(0).unwrap()["fire_claim"]["by"], "h:7:cc");
         assert!(!fresh.got(0).unwrap().contains_key("pending_slot"));

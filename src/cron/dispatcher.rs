@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,7 +18,9 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use self::in_hand::{Grip, InHand};
+use self::ledger_door::LedgerDoor;
 use super::claim::{self, Claimant, Obstacle};
+use super::finish::Settles;
 use super::job::{Job, RawJob};
 use super::job_list::JobList;
 use super::jobs_file::{Change, JobsFile};
@@ -36,6 +38,7 @@ use crate::ledger::{Claim, Claimed, Ledger, Owner};
 
 mod in_hand;
 mod launch;
+mod ledger_door;
 mod record;
 pub mod settings;
 mod wait;
@@ -71,7 +74,7 @@ pub struct Dispatcher {
     pub(super) parts: Parts,
     pub(super) owner: Owner,
     zone: RwLock<Zone>,
-    ledger: Arc<Mutex<Option<Ledger>>>,
+    ledger: ledger_door::Shared,
     warned: AtomicBool,
     at_risk: Arc<AtomicUsize>,
     in_hand: InHand,
@@ -123,6 +126,7 @@ struct Hold {
     by: String,
     task: Task,
     manual: bool,
+    settles: Settles,
     _grip: Grip,
 }
 
@@ -192,20 +196,17 @@ impl Dispatcher {
         &self,
         act: impl FnOnce(&mut Ledger) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let (shared, path) = (Arc::clone(&self.ledger), self.parts.home.ledger());
-        let zone = self.zone();
-        blocking(move || {
-            let mut slot = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            // It writes times in the zone in which it was opened.
-            let mut ledger = match slot.take().filter(|ledger| *ledger.zone() == zone) {
-                Some(ledger) => ledger,
-                None => Ledger::open(&path, zone)?,
-            };
-            let result = act(&mut ledger);
-            *slot = Some(ledger);
-            result
-        })
-        .await
+        let door = self.ledger_door();
+        blocking(move || door.with(act)).await
+    }
+
+    /// The way to the ledger for somebody who is away from the event loop already.
+    pub(super) fn ledger_door(&self) -> LedgerDoor {
+        LedgerDoor {
+            shared: Arc::clone(&self.ledger),
+            path: self.parts.home.ledger(),
+            zone: self.zone(),
+        }
     }
 
     /// Changes the job store, away from the event loop.
@@ -287,6 +288,7 @@ impl Dispatcher {
         let id = Job::read(&order.job).id().unwrap_or_default().to_owned();
         let by = format!("{}:{}", self.parts.machine, Uuid::new_v4().simple());
         let (zone, now, manual) = (self.zone(), self.now(), order.manual);
+        let settles = Settles::of(manual, order.slot);
         let (job_id, claimant) = (id.clone(), by.clone());
         let (machine, in_hand) = (self.parts.machine.clone(), self.in_hand.clone());
         let grip = in_hand.take(&by);
@@ -315,7 +317,7 @@ impl Dispatcher {
             Ok(task) => task,
             Err(error) => {
                 let fate = Fate::Refused(in_words(&error));
-                self.release(&id, &by).await;
+                self.release(&id, &by, settles).await;
                 return Ok(Err(fate));
             }
         };
@@ -325,6 +327,7 @@ impl Dispatcher {
             by,
             task,
             manual,
+            settles,
             _grip: grip,
         }))
     }

@@ -3,9 +3,10 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::job::RawJob;
+use super::job::{Job, RawJob};
 use super::next::next_in_cadence;
 use super::schedule::Schedule;
 use super::stamp::Stamp;
@@ -31,6 +32,51 @@ pub struct Run<'a> {
     pub claim: Option<&'a str>,
     /// Digest of what a monitor has seen.
     pub monitor_digest: Option<&'a str>,
+    /// The slot that it accounts for.
+    pub settles: Settles,
+}
+
+/// Which slot off the schedule is accounted for by a run. A later one may be pending by now, and must
+/// not go with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settles {
+    /// None: a person asked for it.
+    Nothing,
+    /// This one.
+    Slot(Timestamp),
+    /// Whichever is pending: the slot of this run is a wall clock without an offset.
+    Whichever,
+}
+
+impl Settles {
+    /// What an order accounts for.
+    #[must_use]
+    pub fn of(manual: bool, slot: Option<Timestamp>) -> Self {
+        match slot {
+            _ if manual => Self::Nothing,
+            Some(slot) => Self::Slot(slot),
+            None => Self::Whichever,
+        }
+    }
+
+    /// Takes the slot off what is pending.
+    pub fn settle(self, job: &mut RawJob, zone: &TimeZone) {
+        let stamp = job
+            .get("pending_slot")
+            .and_then(|pending| pending.get("scheduled_at"))
+            .and_then(Value::as_str)
+            .and_then(Stamp::parse);
+        let pending = stamp.and_then(|stamp| stamp.instant(zone));
+        let is_meant = match (self, pending) {
+            (Self::Nothing, _) => false,
+            (Self::Slot(slot), Some(pending)) => slot == pending,
+            (Self::Slot(_), None) | (Self::Whichever, _) => true,
+        };
+        if is_meant {
+            job.remove("pending_slot");
+        }
+    }
 }
 
 /// Marks the end of a run in its job.
@@ -65,10 +111,11 @@ pub fn mark(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
         set_own(job, "monitor_digest", json!(digest));
     }
     release(job, run.claim);
+    run.settles.settle(job, zone);
     if !run.manual {
         count(job);
     }
-    go_on(job, now, zone);
+    go_on(job, run, now, zone);
 }
 
 /// Changes one key of our own corner of a job. A corner that is no object is made one.
@@ -95,7 +142,6 @@ pub fn release(job: &mut RawJob, claim: Option<&str>) {
     if job.contains_key("run_claim") {
         job.insert("run_claim".into(), Value::Null);
     }
-    job.remove("pending_slot");
 }
 
 /// Counts a run of a recurring job; a one-shot was counted before its side effects.
@@ -117,7 +163,7 @@ fn count(job: &mut RawJob) {
 }
 
 /// Ends a job whose runs are used up, and sees to it that any other has a next slot.
-fn go_on(job: &mut RawJob, now: Timestamp, zone: &TimeZone) {
+fn go_on(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
     let schedule = job.get("schedule").map(Schedule::from_json);
     let once = matches!(&schedule, Some(Ok(schedule)) if !schedule.is_recurring());
     let repeat = |key: &str| {
@@ -138,7 +184,14 @@ fn go_on(job: &mut RawJob, now: Timestamp, zone: &TimeZone) {
         .and_then(Value::as_str)
         .and_then(Stamp::parse);
     let stored = stored.and_then(|stamp| stamp.instant(zone));
-    if once || stored.is_some_and(|at| at > now) {
+    // What is due by now and is not the slot of this run is the next scan's, which accounts for it.
+    let asked_for = Job::read(job).is_manual();
+    let is_ours = |at: Timestamp| match run.settles {
+        Settles::Slot(slot) => at <= slot,
+        Settles::Nothing => asked_for && at <= now,
+        Settles::Whichever => at <= now,
+    };
+    if once || stored.is_some_and(|at| !is_ours(at)) {
         return;
     }
     let next = match &schedule {
@@ -177,6 +230,7 @@ mod tests {
             manual: false,
             claim: Some("host:1:aa"),
             monitor_digest: None,
+            settles: Settles::Whichever,
         }
     }
 

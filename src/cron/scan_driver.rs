@@ -22,6 +22,7 @@ use super::schedule::Schedule;
 use super::stamp::Stamp;
 use crate::child::spawn::Watch;
 use crate::error::Result;
+use crate::fault;
 use crate::home::Home;
 use crate::host::locks::{Holder, LockTable};
 use crate::ledger::store::utc;
@@ -92,7 +93,8 @@ impl Scan {
             run_claim_seconds: run_claim_seconds(&dispatcher),
         };
         let machine = dispatcher.parts.machine.clone();
-        let (found, slots, gone) = dispatcher
+        let ledger = dispatcher.ledger_door();
+        let (found, gone) = dispatcher
             .with_jobs(move |jobs| {
                 let scene = Scene {
                     now,
@@ -110,10 +112,17 @@ impl Scan {
                         .take(12)
                         .collect()
                 };
-                Ok(scan(jobs, &scene, &mut new_id))
+                let (change, slots) = scan(jobs, &scene, &mut new_id);
+                // Before the store moves on: a slot that nobody runs must not vanish between the two.
+                if !slots.is_empty() {
+                    ledger.with(|ledger| ledger.record_slots(&slots, now))?;
+                }
+                fault::point("scan.recorded");
+                Ok(change)
             })
             .await?;
-        record(&dispatcher, slots, gone, now).await?;
+        fault::point("scan.saved");
+        tell_of(&dispatcher, gone, now);
         Ok(found)
     }
 
@@ -156,7 +165,8 @@ fn run_claim_seconds(dispatcher: &Dispatcher) -> i64 {
     tripled.max(1800)
 }
 
-type Carried = (Found, Vec<Slot>, Vec<Gone>);
+/// What was found, and one-shots that are gone.
+type Carried = (Found, Vec<Gone>);
 
 /// A one-shot whose record is removed and of which a document must tell.
 struct Gone {
@@ -180,7 +190,7 @@ fn scan(
     jobs: &mut JobList<'_>,
     scene: &Scene<'_>,
     new_id: &mut dyn FnMut() -> String,
-) -> Change<Carried> {
+) -> (Change<Carried>, Vec<Slot>) {
     let (mut awake, mut wakes_at) = (Vec::new(), None);
     jobs.look(|index, job| {
         if due::is_idle(job, scene) {
@@ -209,7 +219,7 @@ fn carry_out(
     due: Due,
     scene: &Scene<'_>,
     (awake, mut wakes_at): (&[usize], Option<Timestamp>),
-) -> Change<Carried> {
+) -> (Change<Carried>, Vec<Slot>) {
     let mut carry = Carry::default();
     let kept: Vec<_> = due
         .orders
@@ -240,16 +250,18 @@ fn carry_out(
         wakes_at,
         catch_ups: due.catch_ups,
     };
-    let carried = (found, carry.slots, carry.gone);
-    match (changed, carry.removed.is_empty()) {
+    let carried = (found, carry.gone);
+    let change = match (changed, carry.removed.is_empty()) {
         (false, _) => Change::Nothing(carried),
         (true, true) => Change::Write(carried),
         (true, false) => Change::WriteAfterBackup(carried),
-    }
+    };
+    (change, carry.slots)
 }
 
 /// Takes the slot off the schedule: another scheduler that scans before the run has ended must not find
-/// it. Until a worker has it, `pending_slot` keeps it.
+/// it. Until a worker has it, `pending_slot` keeps it. An interval keeps its cadence, also where it
+/// catches up.
 fn advance(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
     let stored = job.get("next_run_at").and_then(Value::as_str);
     let stored = stored.and_then(|text| scene.zones.instant(text));
@@ -260,9 +272,6 @@ fn advance(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
     else {
         return;
     };
-    if stored.is_some_and(|at| at > scene.now) {
-        return;
-    }
     let schedule = job.get("schedule").map(Schedule::from_json);
     let zone = &scene.zones.configured;
     if let Some(Ok(schedule)) = schedule
@@ -289,11 +298,14 @@ impl Carry {
         let (Some(job), Some(slot)) = (jobs.got(order.index), order.slot) else {
             return jobs.got(order.index).is_some();
         };
-        if !matches!(order.kind, OrderKind::Scheduled(Lateness::CatchUp)) {
+        let OrderKind::Scheduled(lateness) = order.kind else {
             return true;
-        }
+        };
         let passed = passed_over(job, slot, scene.now, &scene.zones.configured);
         self.slots.extend(missed(&order.job_id, &passed));
+        if lateness != Lateness::CatchUp {
+            return true;
+        }
         let objection = CatchUp::of(job).objection(scene.now.duration_since(slot));
         if let Some(reason) = &objection {
             self.withheld.insert(order.index);
@@ -372,17 +384,7 @@ fn missed(job_id: &str, slots: &[Timestamp]) -> Vec<Slot> {
     slots.iter().map(missed).collect()
 }
 
-async fn record(
-    dispatcher: &Dispatcher,
-    slots: Vec<Slot>,
-    gone: Vec<Gone>,
-    now: Timestamp,
-) -> Result<()> {
-    if !slots.is_empty() {
-        dispatcher
-            .with_ledger(move |ledger| ledger.record_slots(&slots, now))
-            .await?;
-    }
+fn tell_of(dispatcher: &Dispatcher, gone: Vec<Gone>, now: Timestamp) {
     for Gone { job_id, name, why } in gone {
         let body = "The job was a one-shot; its record is removed from the store.";
         let document = Document {
@@ -397,7 +399,6 @@ async fn record(
         let zone = dispatcher.zone();
         let _the_scan_goes_on = document.save(&dispatcher.parts.home, 0, now, &zone);
     }
-    Ok(())
 }
 
 /// A live gateway of the other program keeps all cron ticks of its home: it holds `gateway.lock` for

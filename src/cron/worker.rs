@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::claim;
+use super::finish::Settles;
 use super::job::RawJob;
 use super::jobs_file::{Change, JobsFile};
 use super::output::Log;
@@ -58,6 +59,8 @@ pub struct Work {
     pub claim: Option<String>,
     /// It is no slot's run.
     pub manual: bool,
+    /// The slot that it accounts for.
+    pub settles: Settles,
 }
 
 /// What the command line of a worker says.
@@ -299,10 +302,10 @@ impl Worker {
         let to = format!("{host}:{}:{token}", self.owner.pid);
         let file = self.jobs().with_patience(TAKE_OVER);
         let (id, now, zone) = (self.work.task.job_id.clone(), self.now(), self.zone.clone());
-        let (old, new) = (from, to.clone());
+        let (old, new, settles) = (from, to.clone(), self.work.settles);
         let hand_on = move || {
             file.update(now, |jobs| {
-                let pair = (old.as_str(), new.as_str());
+                let pair = (old.as_str(), new.as_str(), settles);
                 Ok(if claim::hand_on(jobs, &id, pair, now, &zone) {
                     Change::Write(true)
                 } else {

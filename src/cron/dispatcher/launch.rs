@@ -1,6 +1,5 @@
 //! Launching: the decision, the offer, the worker's answer.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,8 +62,7 @@ impl Dispatcher {
             require_placement: policy.require_restart_safe_scope && decision.mode == Mode::Scoped,
             memory_max: self.memory_max(&verdict),
         };
-        let mut environment = worker_environment(&verdict, &self.parts.environment);
-        environment.extend(self.test_variables());
+        let environment = self.worker_environment(&verdict);
         let mut offers = 0;
         let risk = Risk::of(&self.at_risk);
         loop {
@@ -103,10 +101,23 @@ impl Dispatcher {
         }
     }
 
-    /// What workers need of a test. Their clock stands where ours does now.
-    fn test_variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
-        let variables = self.parts.test_variables.iter().cloned();
-        variables.map(|(name, value)| {
+    /// The worker's own environment: what it needs to find its manager, and no more. What its job gets
+    /// travels in the payload, where nobody else can read it.
+    fn worker_environment(&self, verdict: &Verdict) -> Vec<(OsString, OsString)> {
+        let ours = &self.parts.environment;
+        let path = ours.get("PATH").map_or("/usr/bin:/bin", String::as_str);
+        let mut environment = vec![("PATH".into(), path.into())];
+        // It writes times in the zone in which we do.
+        let zone = ["TZ", "TZDIR"].into_iter();
+        environment.extend(zone.filter_map(|name| Some((name.into(), ours.get(name)?.into()))));
+        if let Some(directory) = &verdict.runtime_dir {
+            let bus = format!("unix:path={directory}/bus");
+            environment.push(("XDG_RUNTIME_DIR".into(), directory.into()));
+            environment.push(("DBUS_SESSION_BUS_ADDRESS".into(), bus.into()));
+        }
+        // What tests hide there goes on; the worker's clock stands where ours does now.
+        let hidden = self.parts.test_variables.iter().cloned();
+        environment.extend(hidden.map(|(name, value)| {
             let is_clock = name == NOW_VARIABLE;
             let value = if is_clock {
                 self.now().to_string().into()
@@ -114,7 +125,8 @@ impl Dispatcher {
                 value
             };
             (name, value)
-        })
+        }));
+        environment
     }
 
     /// What a worker's unit may use of the memory, in bytes.
@@ -179,6 +191,7 @@ impl Dispatcher {
                 .then(|| self.parts.agent.clone()),
             claim: Some(claimed.by.clone()),
             manual: claimed.manual,
+            settles: claimed.settles,
         };
         let work = serde_json::to_value(work).map_err(|error| {
             Error::new(Kind::Internal, "a job has no JSON form").with_source(error)
@@ -284,23 +297,4 @@ fn silence(answer: Answer) -> Silence {
             is_final: false,
         },
     }
-}
-
-/// The worker's own environment: what it needs to find its manager, and no more. What its job gets
-/// travels in the payload, where nobody else can read it.
-fn worker_environment(
-    verdict: &Verdict,
-    ours: &BTreeMap<String, String>,
-) -> Vec<(OsString, OsString)> {
-    let path = ours.get("PATH").map_or("/usr/bin:/bin", String::as_str);
-    let mut environment = vec![("PATH".into(), path.into())];
-    // It writes times in the zone in which we do.
-    let zone = ["TZ", "TZDIR"].into_iter();
-    environment.extend(zone.filter_map(|name| Some((name.into(), ours.get(name)?.into()))));
-    if let Some(directory) = &verdict.runtime_dir {
-        let bus = format!("unix:path={directory}/bus");
-        environment.push(("XDG_RUNTIME_DIR".into(), directory.into()));
-        environment.push(("DBUS_SESSION_BUS_ADDRESS".into(), bus.into()));
-    }
-    environment
 }

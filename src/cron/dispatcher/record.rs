@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::{Dispatcher, Fate, Hold, Order};
-use crate::cron::finish::{self, Run};
+use crate::cron::finish::{self, Run, Settles};
 use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::ledger::store::utc;
@@ -39,6 +39,7 @@ impl Dispatcher {
         let (id, by, error) = (claimed.job_id.clone(), claimed.by.clone(), error.to_owned());
         let (zone, now) = (self.zone(), self.now());
         let (with_agent, manual) = (claimed.task.work.needs_agent(), claimed.manual);
+        let settles = claimed.settles;
         let marked = self
             .with_jobs(move |jobs| {
                 let Some(job) = jobs.find(&id) else {
@@ -52,6 +53,7 @@ impl Dispatcher {
                     manual,
                     claim: Some(&by),
                     monitor_digest: None,
+                    settles,
                 };
                 finish::mark(job, &run, now, &zone);
                 Ok(Change::Write(()))
@@ -65,7 +67,8 @@ impl Dispatcher {
     }
 
     pub(super) async fn let_go(&self, claimed: &Hold) {
-        self.release(&claimed.job_id, &claimed.by).await;
+        self.release(&claimed.job_id, &claimed.by, claimed.settles)
+            .await;
     }
 
     /// Lets go of the claim alone: the slot, off the schedule and not run, comes back with the next
@@ -89,14 +92,15 @@ impl Dispatcher {
     }
 
     /// A claim that cannot be let go of now ends by its own age.
-    pub(super) async fn release(&self, id: &str, by: &str) {
-        let (id, by) = (id.to_owned(), by.to_owned());
+    pub(super) async fn release(&self, id: &str, by: &str, settles: Settles) {
+        let (id, by, zone) = (id.to_owned(), by.to_owned(), self.zone());
         let _it_ends_by_its_age = self
             .with_jobs(move |jobs| {
                 let Some(job) = jobs.find(&id) else {
                     return Ok(Change::Nothing(()));
                 };
                 finish::release(job, Some(&by));
+                settles.settle(job, &zone);
                 Ok(Change::Write(()))
             })
             .await;

@@ -10,7 +10,7 @@ use super::{Dispatcher, Fate, Order, blocking};
 use crate::bus::ServiceManager as _;
 use crate::child::leftovers::kill_marked;
 use crate::child::spawn::Watch;
-use crate::cron::finish::{self, Run};
+use crate::cron::finish::{self, Run, Settles};
 use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::cron::run::EXECUTION_VARIABLE;
@@ -190,7 +190,7 @@ impl Dispatcher {
             .with_ledger(move |ledger| ledger.finish_dead(&execution, &owner, (&cause, &told), now))
             .await?;
         if closed {
-            self.tell_job(&row.job_id, &detail).await;
+            self.tell_job(&row, &detail).await;
         }
         Ok(closed)
     }
@@ -251,8 +251,12 @@ impl Dispatcher {
         }
     }
 
-    async fn tell_job(&self, job_id: &str, error: &str) {
-        let (id, error) = (job_id.to_owned(), error.to_owned());
+    async fn tell_job(&self, row: &Execution, error: &str) {
+        let (id, error) = (row.job_id.clone(), error.to_owned());
+        let slot = row.scheduled_instant.as_ref().and_then(|slot| slot.at);
+        let settles = slot.map_or(Settles::Nothing, Settles::Slot);
+        // Of a claim that names anybody else another run hangs.
+        let owner = row.pid.map(|pid| format!(":{pid}:"));
         let (zone, now) = (self.zone(), self.now());
         let told = self
             .with_jobs(move |jobs| {
@@ -260,6 +264,7 @@ impl Dispatcher {
                     return Ok(Change::Nothing(()));
                 };
                 let by = Job::read(job).fire_claim().map(|held| held.by.to_owned());
+                let by = by.filter(|by| owner.as_ref().is_some_and(|owner| by.contains(owner)));
                 let run = Run {
                     ok: false,
                     error: Some(&error),
@@ -269,6 +274,7 @@ impl Dispatcher {
                     manual: true,
                     claim: by.as_deref(),
                     monitor_digest: None,
+                    settles,
                 };
                 finish::mark(job, &run, now, &zone);
                 Ok(Change::Write(()))

@@ -53,6 +53,7 @@ impl Worker {
             manual: self.work.manual,
             claim: self.work.claim.as_deref(),
             monitor_digest: None,
+            settles: self.work.settles,
         }
     }
 
