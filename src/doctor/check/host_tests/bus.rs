@@ -1,7 +1,9 @@
 //! Session bus, linger, runtime directory: HM2xx.
 
 use super::{Fixture, evidence, findings, fixture, found, severity};
-use crate::bus::{Door, Failure, FailureKind, LingerMarker, Placement, Stage};
+use crate::bus::{
+    Door, Failure, FailureKind, LingerMarker, LogindSession, LogindUser, Placement, Stage,
+};
 use crate::doctor::finding::Severity::{Error, Info, Warning};
 use crate::host::facts::example::{BOOTED, NOW, UID, candidate};
 use crate::host::facts::{Container, Fact, Viewpoint};
@@ -403,4 +405,27 @@ fn root_s_workers_need_no_linger() {
         .map(|finding| (finding.code, severity(finding)))
         .collect();
     assert_eq!(codes, [("HM319", Info)]);
+}
+
+#[test]
+fn b23_a_user_manager_that_logind_counts_as_a_session_is_no_login() {
+    let session_of = |class: &str| {
+        let mut facts = Facts::example_laptop();
+        switched_shell(&mut facts);
+        let session = LogindSession {
+            id: "c1".to_owned(),
+            class: Some(class.to_owned()),
+            r#type: None,
+            state: None,
+            leader: None,
+        };
+        facts.system_bus.logind.user = Some(LogindUser {
+            linger: Some(true),
+            state: Some("lingering".to_owned()),
+            sessions: vec![session],
+        });
+        found(facts, "HM246")
+    };
+    assert!(session_of("manager").is_some());
+    assert!(session_of("user").is_none());
 }

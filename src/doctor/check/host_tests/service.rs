@@ -17,6 +17,7 @@ pub(super) const FIXTURES: &[Fixture] = &[
     fixture("HM309", Warning, edited, reloaded),
     fixture("HM310", Error, broken_unit, healthy),
     fixture("HM311", Warning, masked, unmasked),
+    fixture("HM311", Warning, masked_by_file, unmasked),
     fixture("HM312", Error, condition, healthy),
     fixture("HM313", Error, failed, healthy),
     fixture("HM314", Warning, flapping, steady),
@@ -111,6 +112,12 @@ fn broken_unit(facts: &mut Facts) {
 
 fn masked(facts: &mut Facts) {
     facts.edit_unit(|unit| unit.file_state = Some("masked".to_owned()));
+}
+
+/// As its file tells, where no manager has loaded it.
+fn masked_by_file(facts: &mut Facts) {
+    masked(facts);
+    facts.edit_unit(|unit| unit.asked = false);
 }
 
 fn unmasked(facts: &mut Facts) {
