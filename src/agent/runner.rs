@@ -15,7 +15,7 @@ use crate::child::run::{self, End, Limits, Spec, Stream};
 use crate::error::{Error, Kind, Result};
 
 /// Most of an answer that is kept, in bytes: the end of a longer output is what counts.
-const KEPT: usize = 4 << 20;
+pub(crate) const KEPT: usize = 4 << 20;
 
 /// A turn that has ended.
 #[derive(Clone, Debug)]

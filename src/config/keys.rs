@@ -24,7 +24,7 @@ pub const KEYS: &[Key] = &[
         "max_concurrent_sessions",
         Count(0),
         Default::Unset,
-        "sessions that may run turns at once; unset or 0 is no cap",
+        "sessions that may run turns at once, beside serve.max_parallel_turns; unset or 0 is no cap",
     )
     .also("gateway.max_concurrent_sessions"),
     Key::theirs(
@@ -279,7 +279,7 @@ pub const KEYS: &[Key] = &[
         "display.busy_input_mode",
         Choice(&["interrupt", "queue", "steer"]),
         Default::Text("interrupt"),
-        "what a prompt does while a turn runs",
+        "what a prompt does while a turn of Hermes Agent runs; here it waits for the end of the turn",
     ),
     Key::theirs(
         "kanban.dispatch_in_gateway",

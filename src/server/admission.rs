@@ -121,18 +121,23 @@ impl Admission {
     }
 
     /// A host, with or without a port, that is this machine's loopback or the name we are bound to.
+    /// Bound to every address we cannot know which of them it is, but a literal one is no name that
+    /// somebody else's zone could point at us.
     fn is_ours(&self, host: &str) -> bool {
         let name = without_port(host);
-        let loopback = name.eq_ignore_ascii_case("localhost")
-            || name
-                .trim_matches(['[', ']'])
-                .parse::<IpAddr>()
-                .is_ok_and(|ip| ip.is_loopback());
-        loopback
+        let literal = name.trim_matches(['[', ']']).parse::<IpAddr>();
+        let ours = |ip: IpAddr| ip.is_loopback() || self.anywhere();
+        name.eq_ignore_ascii_case("localhost")
+            || literal.is_ok_and(ours)
             || self
                 .bound
                 .as_deref()
                 .is_some_and(|bound| bound.eq_ignore_ascii_case(name))
+    }
+
+    fn anywhere(&self) -> bool {
+        let bound = self.bound.as_deref().and_then(|host| host.parse().ok());
+        bound.is_some_and(|ip: IpAddr| ip.is_unspecified())
     }
 
     /// A web origin must be ours; what is no web page (`null`, `file:`, an application's own scheme)
@@ -291,5 +296,33 @@ mod tests {
             ..knock()
         };
         assert_eq!(admission.admit(far, NOW), Ok(()));
+    }
+
+    #[test]
+    fn bound_to_every_address_each_of_them_is_ours_and_no_name_is() {
+        for bound in ["0.0.0.0", "::"] {
+            let mut admission = Admission::new("right", Some(bound.into()));
+            for host in ["192.168.1.20:9119", "[fd00::7]:9119", "localhost:9119"] {
+                let origin = format!("http://{host}");
+                let far = Knock {
+                    host: Some(host),
+                    origin: Some(&origin),
+                    peer: Some(IpAddr::from([192, 168, 1, 7])),
+                    ..knock()
+                };
+                assert_eq!(admission.admit(far, NOW), Ok(()), "{host}");
+            }
+            let named = Knock {
+                host: Some("evil.example:9119"),
+                ..knock()
+            };
+            assert_eq!(admission.admit(named, NOW), Err(Refusal::Host));
+        }
+        let mut admission = Admission::new("right", Some("192.168.1.20".into()));
+        let other = Knock {
+            host: Some("192.168.1.21"),
+            ..knock()
+        };
+        assert_eq!(admission.admit(other, NOW), Err(Refusal::Host));
     }
 }

@@ -12,8 +12,10 @@ use tokio::time::{Instant, sleep_until};
 use super::cron_driver::{Asked as AskedOfCron, Desk};
 use super::drivers::Turns;
 use super::hub::{ConnId, Effect, Event, Hub, Order, Page, RunJob, Shown, TurnId};
+use super::notes::Notes;
 use super::outbox::Outbox;
 use super::protocol::{Failure, code};
+use super::settings::Read;
 use super::signals::{Asked, Signals};
 use super::steps::Steps;
 use super::timepiece::Timepiece;
@@ -69,6 +71,8 @@ pub(crate) struct Parts {
     pub(crate) judge: Vec<String>,
     /// Files that are emergency stops where they are there.
     pub(crate) emergency: Vec<PathBuf>,
+    /// What has to be said of this serve.
+    pub(crate) notes: Notes,
     /// The way to the driver of cron, where there is one.
     pub(crate) cron: Option<Desk>,
     /// What a stop leaves to running turns.
@@ -85,6 +89,7 @@ pub(crate) struct Driver {
     ending: Option<(Instant, Instant)>,
     told_to_stop: bool,
     judging: watch::Sender<bool>,
+    said: Vec<String>,
 }
 
 impl Driver {
@@ -98,6 +103,7 @@ impl Driver {
             ending: None,
             told_to_stop: false,
             judging: watch::Sender::new(false),
+            said: Vec::new(),
         }
     }
 
@@ -107,7 +113,7 @@ impl Driver {
         mut self,
         mut signals: Signals,
         ready: impl FnOnce(),
-        mut reload: impl FnMut() -> Option<super::settings::Read>,
+        mut reload: impl FnMut() -> Read,
     ) {
         self.begin(&mut signals).await;
         ready();
@@ -123,7 +129,7 @@ impl Driver {
                 Some(input) = self.parts.inputs.recv() => self.take(input),
                 () = self.parts.time.sleep(idle) => self.wake(),
                 () = self.parts.steps.next() => self.wake(),
-                () = fed(&mut feed) => self.feed(),
+                () = notify::fed(&mut feed) => self.feed(),
                 () = reached(ending.map(|(soft, _)| soft)), if !self.told_to_stop => {
                     self.told_to_stop = true;
                     self.handle(Event::DrainOver);
@@ -140,6 +146,7 @@ impl Driver {
 
     /// Until the store was read.
     async fn begin(&mut self, signals: &mut Signals) {
+        self.say();
         let effects = self.parts.hub.take_effects();
         self.carry(effects);
         let until = Instant::now() + READY;
@@ -194,6 +201,8 @@ impl Driver {
     }
 
     fn wake(&mut self) {
+        self.parts.notes.look(self.parts.time.now().monotonic);
+        self.say();
         let there = self.parts.emergency.iter().find(|file| file.exists());
         let stop = there.map(|file| format!("an emergency stop stands ({})", file.display()));
         self.handle(Event::EmergencyStop(stop));
@@ -308,14 +317,31 @@ impl Driver {
         self.handle(Event::Drain);
     }
 
-    fn reload(&mut self, read: Option<super::settings::Read>) {
+    fn reload(&mut self, read: Read) {
         notify::reloading();
-        if let Some(read) = read {
+        if self.parts.notes.take(&read) {
             self.parts.judge = read.judge;
             self.parts.patience = read.serve.drain_timeout;
             self.handle(Event::Reloaded(Box::new(read.hub)));
         }
+        self.say();
         notify::ready();
+    }
+
+    /// Says what is new among the notes, and what is over.
+    fn say(&mut self) {
+        let all = self.parts.notes.all();
+        if all == self.said {
+            return;
+        }
+        for note in all.iter().filter(|note| !self.said.contains(note)) {
+            tracing::warn!("{note}");
+        }
+        for note in self.said.iter().filter(|note| !all.contains(note)) {
+            tracing::info!("No longer so: {note}");
+        }
+        self.said.clone_from(&all);
+        self.handle(Event::Notes(all));
     }
 
     /// The watchdog is fed only while every driver turns.
@@ -334,15 +360,6 @@ impl Driver {
                 let _gone = settled.send(());
             }
         }
-    }
-}
-
-async fn fed(feed: &mut Option<tokio::time::Interval>) {
-    match feed {
-        Some(feed) => {
-            feed.tick().await;
-        }
-        None => std::future::pending().await,
     }
 }
 

@@ -1,12 +1,14 @@
 //! The hub: the one owner of all that changes. `handle(event, now)` gives effects; it never waits.
 //!
-//! [`live`] is a session with all that belongs to it; [`rpc`] answers clients; [`turns`] is the line
+//! [`live`] is a session with all that belongs to it; [`rpc`] answers clients, [`create`] those that
+//! want a new one; [`turns`] is the line
 //! of turns; [`timers`] drives loops and heartbeats; [`reap`] asks the reapers; [`deadlines`] is the
 //! one table of what is due; [`keep`] is what goes to the store and comes back from it.
 
 mod clients;
 mod commands;
 mod control;
+mod create;
 mod deadlines;
 mod event;
 mod keep;
@@ -78,7 +80,7 @@ pub(crate) struct Identity {
     pub(crate) backend: Backend,
     /// Changes with every start.
     pub(crate) epoch: String,
-    /// What else is said at start and in `/readyz`: other programs on the home, lifted limits.
+    /// What else is said in `/readyz`: other programs on the home, lifted limits.
     pub(crate) notes: Vec<String>,
     /// The home's standing task for a bare `/loop` is in this file.
     pub(crate) home_task: PathBuf,
@@ -99,6 +101,7 @@ pub(crate) struct Hub {
     line: Line,
     keeping: Keeping,
     parked: Vec<parked::Parked>,
+    created: create::Created,
     random: Box<dyn FnMut() -> u64 + Send>,
     draining: bool,
     /// An emergency stop of the home, in words.
@@ -128,6 +131,7 @@ impl Hub {
             deadlines: Deadlines::default(),
             keeping: Keeping::default(),
             parked: Vec::new(),
+            created: create::Created::default(),
             draining: false,
             stopped: None,
             started: moment,
@@ -166,6 +170,7 @@ impl Hub {
             Event::JobBegun { conn, id, begun } => self.answer(conn, &id, &begun),
             Event::Stored(stored) => self.stored(*stored),
             Event::Reloaded(settings) => self.reloaded(*settings),
+            Event::Notes(notes) => self.identity.notes = notes,
             Event::EmergencyStop(stop) => self.emergency_stop(stop),
             Event::Drain => self.drain(),
             Event::DrainOver => self.drain_over(),

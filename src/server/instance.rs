@@ -83,22 +83,28 @@ pub(crate) struct Reach {
 }
 
 impl Instance {
-    /// Takes the home; `None` where another serve has it. With `wait` it waits instead: the kernel
-    /// wakes it when the holder lets go, however that ended.
-    pub(crate) fn take(home: &Home, wait: bool) -> Result<Option<Self>> {
+    /// Takes the home; `None` where another serve has it.
+    pub(crate) fn take(home: &Home) -> Result<Option<Self>> {
         let directory = home.run_dir();
         prepare(home, &directory)?;
-        let path = directory.join("serve.lock");
-        let lock = match files::try_lock(&path)? {
-            Some(lock) => lock,
-            None if wait => files::wait_lock(&path)?,
-            None => return Ok(None),
-        };
-        Ok(Some(Self {
+        let lock = files::try_lock(&directory.join("serve.lock"))?;
+        Ok(lock.map(|lock| Self::with(lock, directory)))
+    }
+
+    /// Takes the home when the holder lets go, however that ended: the kernel wakes us.
+    pub(crate) fn wait(home: &Home) -> Result<Self> {
+        let directory = home.run_dir();
+        prepare(home, &directory)?;
+        let lock = files::wait_lock(&directory.join("serve.lock"))?;
+        Ok(Self::with(lock, directory))
+    }
+
+    fn with(lock: Lock, directory: PathBuf) -> Self {
+        Self {
             _lock: lock,
             directory,
             published: Vec::new(),
-        }))
+        }
     }
 
     /// Path of a file of this serve.
@@ -249,14 +255,14 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::at(directory.path());
         let now = SystemClock.now();
-        let mut first = Instance::take(&home, false).unwrap().unwrap();
+        let mut first = Instance::take(&home).unwrap().unwrap();
         let identity = Identity::own(&machine(now), now);
         let reach = Reach {
             host: "127.0.0.1".to_owned(),
             port: 9119,
         };
         first.publish(&home, &identity, &reach, "secret").unwrap();
-        assert!(Instance::take(&home, false).unwrap().is_none());
+        assert!(Instance::take(&home).unwrap().is_none());
         let words = Held::look(&home, now).words();
         let pid = std::process::id();
         assert!(words.starts_with(&format!("pid {pid}")), "{words}");
@@ -269,17 +275,14 @@ mod tests {
         first.withdraw();
         assert!(!home.join("run/serve.json").exists());
         assert!(!home.join("run/serve.token").exists());
-        assert!(Instance::take(&home, false).unwrap().is_some());
+        assert!(Instance::take(&home).unwrap().is_some());
     }
 
     #[test]
     fn a_profile_that_is_gone_stays_gone() {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::at(directory.path().join("profiles/ops"));
-        assert_eq!(
-            Instance::take(&home, false).unwrap_err().kind(),
-            Kind::NotFound
-        );
+        assert_eq!(Instance::take(&home).unwrap_err().kind(), Kind::NotFound);
         assert!(!home.path().exists());
     }
 }

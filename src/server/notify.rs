@@ -47,3 +47,13 @@ pub(crate) fn alive() {
 pub(crate) fn watchdog() -> Option<Duration> {
     sd_notify::watchdog_enabled().map(|limit| limit / 2)
 }
+
+/// The next moment to say so; never where nobody wants to hear it.
+pub(crate) async fn fed(feed: &mut Option<tokio::time::Interval>) {
+    match feed {
+        Some(feed) => {
+            feed.tick().await;
+        }
+        None => std::future::pending().await,
+    }
+}

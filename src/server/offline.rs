@@ -55,7 +55,7 @@ pub fn order(
     event: &TimerEvent,
     (rules, now): (&TimerRules, Now),
 ) -> Result<Ordered> {
-    let Some(_instance) = Instance::take(home, false)? else {
+    let Some(_instance) = Instance::take(home)? else {
         return Err(Held::look(home, now).refusal(home));
     };
     let path = home.state_db();

@@ -30,6 +30,8 @@ pub mod code {
     pub const NOT_DISPATCHABLE: i64 = 4018;
     /// A session that is live cannot be deleted.
     pub const DELETE_ACTIVE: i64 = 4023;
+    /// There is no such profile here.
+    pub const PROFILE: i64 = 4064;
     /// Somebody else holds the session, or there is no room for another.
     pub const LEASE_REFUSED: i64 = 4090;
     /// The store does not answer.

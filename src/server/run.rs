@@ -16,11 +16,13 @@ use super::hub::Hub;
 use super::instance::{self, Held, Instance, Reach};
 use super::keeper::{Desk, Keeper, Watch};
 use super::lease_file::Leases;
+use super::neighbours::Neighbours;
+use super::notes::Notes;
 use super::settings::{self, Read};
 use super::signals::Signals;
 use super::socket::Ping;
 use super::steps::Steps;
-use super::{cron_driver, router, start, unix};
+use super::{cron_driver, router, stand_by, start, unix};
 use crate::error::{Context as _, Error, Kind, Result};
 use crate::home::Home;
 use crate::runtime::Runtime;
@@ -62,23 +64,37 @@ pub fn serve(runtime: &mut Runtime, options: Options) -> Result<Ended> {
     let home = runtime.one_home()?;
     let read = settings::read(&home, &runtime.environ, &options.flags);
     log();
-    let now = runtime.clock.now();
-    let Some(instance) = Instance::take(&home, read.serve.passive)? else {
-        return Ok(Ended::Held(Held::look(&home, now).refusal(&home)));
-    };
     let reactor = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Error::io("failed to start the event loop", error))?;
-    reactor.block_on(
-        Start {
+    reactor.block_on(async {
+        let mut signals = Signals::listen()?;
+        let now = runtime.clock.now();
+        let mut start = Start {
             home,
             read,
             options,
-        }
-        .run(runtime, instance),
-    )?;
-    Ok(Ended::Stopped)
+        };
+        let instance = match Instance::take(&start.home)? {
+            Some(instance) => instance,
+            None if start.read.serve.passive => {
+                let Some(instance) = stand_by::wait(&start.home, &mut signals, now).await? else {
+                    return Ok(Ended::Stopped);
+                };
+                // What was written in the meantime counts.
+                start.read = settings::read(&start.home, &runtime.environ, &start.options.flags);
+                instance
+            }
+            None => {
+                return Ok(Ended::Held(
+                    Held::look(&start.home, now).refusal(&start.home),
+                ));
+            }
+        };
+        start.run(runtime, instance, signals).await?;
+        Ok(Ended::Stopped)
+    })
 }
 
 /// Lines of the log go to stderr; the journal puts the time before them itself.
@@ -111,8 +127,12 @@ struct Open {
 }
 
 impl Start {
-    async fn run(self, runtime: &mut Runtime, mut instance: Instance) -> Result<()> {
-        let signals = Signals::listen()?;
+    async fn run(
+        self,
+        runtime: &mut Runtime,
+        mut instance: Instance,
+        signals: Signals,
+    ) -> Result<()> {
         let (time, control) = start::time(runtime)?;
         runtime.clock = time.clock();
         let (cron, desk) = cron_driver::cron(runtime, &self.options.flags)?.unzip();
@@ -129,10 +149,9 @@ impl Start {
         let open = self
             .open(&mut instance, &identity, (books, watch), &sender)
             .await?;
-        let said = start::identity(&self.home, runtime, &identity, &machine, &self.read);
-        for note in said.notes.iter().chain(&self.read.problems) {
-            tracing::warn!("{note}");
-        }
+        let said = start::identity(&self.home, runtime, &identity);
+        let neighbours = Neighbours::of(&self.home, runtime, &machine);
+        let notes = Notes::new(neighbours, &self.read, time.now().monotonic);
         let (stop, stopped) = watch::channel(false);
         let cron = cron.map(|cron| {
             let driver: Box<dyn Driver> = Box::new(cron);
@@ -153,6 +172,7 @@ impl Start {
             around: start::surroundings(&self.home, runtime),
             judge: self.read.judge.clone(),
             emergency: start::emergency(&self.home),
+            notes,
             cron: desk,
             patience: self.read.serve.drain_timeout,
             time,
@@ -245,14 +265,15 @@ impl Start {
         } = open;
         let far = !start::is_loopback(&reach.host);
         let ping = self.read.serve.ping_interval.filter(|_| far);
-        let ping = ping.map(|every| Ping { every });
+        let within = self.read.serve.ping_timeout;
+        let ping = ping.map(|every| Ping { every, within });
         let app = router::routes(Arc::clone(&front), ping)
             .into_make_service_with_connect_info::<door::Peer>();
         let door = Door::new(listener, door::PATIENCE);
         let serving = tokio::spawn(async move { axum::serve(door, app).await });
         let local = tokio::spawn(unix::listen(socket, front));
         let environ = runtime.environ.clone();
-        let reload = || Some(settings::read(&self.home, &environ, &self.options.flags));
+        let reload = || settings::read(&self.home, &environ, &self.options.flags);
         let mut told = Ok(());
         let ready = || told = start::tell(runtime, reach.port);
         driver.run(signals, ready, reload).await;

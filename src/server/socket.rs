@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::time::{Instant, interval_at, sleep_until, timeout};
 
 use super::front::Connection;
 use super::outbox::Inbox;
@@ -14,8 +14,10 @@ const SEND: Duration = Duration::from_secs(30);
 /// Pings to clients that are not on this host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ping {
-    /// Between two pings; also what a client has to answer.
+    /// Between two pings.
     pub(crate) every: Duration,
+    /// What a client has to answer.
+    pub(crate) within: Duration,
 }
 
 /// Serves a client until it goes, or until the hub drops it.
@@ -47,12 +49,13 @@ async fn talk(
 ) -> Close {
     let far = ping.map_or(Duration::from_secs(86_400), |ping| ping.every);
     let mut pings = interval_at(Instant::now() + far, far);
-    let mut answered = true;
+    // Until when something has to be heard after a ping.
+    let mut late: Option<Instant> = None;
     loop {
         tokio::select! {
             message = socket.recv() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    answered = true;
+                    late = None;
                     if !connection.frame(text.as_str().to_owned()).await {
                         return Some((close_code::AWAY, "serve is stopping"));
                     }
@@ -60,7 +63,7 @@ async fn talk(
                 Some(Ok(Message::Binary(_))) => {
                     return Some((close_code::UNSUPPORTED, "frames are text"));
                 }
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => answered = true,
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => late = None,
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
             },
             frame = inbox.next() => {
@@ -75,15 +78,23 @@ async fn talk(
                 }
             }
             _ = pings.tick(), if ping.is_some() => {
-                if !answered {
-                    return Some((close_code::ERROR, "the client does not answer pings"));
-                }
-                answered = false;
                 let sent = timeout(SEND, socket.send(Message::Ping(Vec::new().into()))).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return None;
                 }
+                let within = ping.map_or(far, |ping| ping.within);
+                late.get_or_insert_with(|| Instant::now() + within);
+            }
+            () = reached(late) => {
+                return Some((close_code::ERROR, "the client does not answer pings"));
             }
         }
+    }
+}
+
+async fn reached(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }

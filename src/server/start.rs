@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::control::{self, Control};
 use super::hub::Identity;
-use super::settings::Read;
 use super::timepiece::Timepiece;
 use super::turn::Surroundings;
 use super::{instance, notify, run};
@@ -16,9 +15,6 @@ use crate::clock::ManualClock;
 use crate::error::{Context as _, Kind, Result};
 use crate::files::Replace;
 use crate::home::Home;
-use crate::host::facts::Machine;
-use crate::host::locks::LockTable;
-use crate::host::records_probe;
 use crate::runtime::{NOW_VARIABLE, Runtime};
 use crate::sessions::store::Backend;
 
@@ -72,14 +68,8 @@ pub(super) fn surroundings(home: &Home, runtime: &Runtime) -> Surroundings {
     }
 }
 
-/// Who this serve is, and what has to be said of its start.
-pub(super) fn identity(
-    home: &Home,
-    runtime: &Runtime,
-    own: &instance::Identity,
-    machine: &Machine,
-    read: &Read,
-) -> Identity {
+/// Who this serve is.
+pub(super) fn identity(home: &Home, runtime: &Runtime, own: &instance::Identity) -> Identity {
     let host = rustix::system::uname();
     let host = host.nodename().to_string_lossy().into_owned();
     let epoch = run::random();
@@ -91,39 +81,16 @@ pub(super) fn identity(
         profile: home.profile().to_owned(),
         host,
     };
-    let lifted = read.hub.law.limits.lifted();
-    let mut notes: Vec<String> = lifted.into_iter().map(str::to_owned).collect();
-    notes.extend(neighbours(home, machine));
-    if let Err(why) = &read.hub.agent {
-        notes.push(format!("Turns cannot run: {why}."));
-    }
     Identity {
         backend,
         epoch: epoch.get(..16).unwrap_or_default().to_owned(),
-        notes,
+        notes: Vec::new(),
         home_task: home.join("loop.md"),
         desktop: runtime
             .environ
             .text("HERMES_DESKTOP")
             .is_some_and(|set| set != "0"),
     }
-}
-
-/// The gateway of Hermes Agent on the same home, if one lives.
-fn neighbours(home: &Home, machine: &Machine) -> Vec<String> {
-    let found = records_probe::homes(std::slice::from_ref(home), machine, &LockTable::new());
-    let gateways = found.iter().filter_map(|records| {
-        let gateway = records.gateway_pid.known()?.as_ref()?;
-        gateway.liveness.is_alive().then_some(gateway.pid)
-    });
-    gateways
-        .map(|pid| {
-            format!(
-                "A gateway of Hermes Agent (pid {pid}) serves this home: it keeps the timers that \
-                 have a route and all cron ticks; loops and heartbeats of our sessions are ours."
-            )
-        })
-        .collect()
 }
 
 /// Tells whoever waits that serve can be reached.

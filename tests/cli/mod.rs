@@ -26,6 +26,7 @@ mod serve_commands;
 mod serve_hostile;
 mod serve_kills;
 mod serve_leases;
+mod serve_reload;
 mod serve_store;
 mod serve_story;
 mod serve_verbs;

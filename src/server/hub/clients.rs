@@ -119,6 +119,9 @@ impl Hub {
 
     /// Tells everyone.
     pub(super) fn tell_all(&mut self, kind: &str, payload: &Value) {
+        if self.clients.0.is_empty() {
+            return;
+        }
         let frame: Arc<str> = event(kind, "", Some(payload), None).into();
         for conn in self.clients.0.keys() {
             self.out.push(Effect::Send(*conn, Arc::clone(&frame)));

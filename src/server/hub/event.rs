@@ -59,6 +59,8 @@ pub(crate) enum Event {
     Stored(Box<Stored>),
     /// There is a new configuration.
     Reloaded(Box<Settings>),
+    /// What is to be said of this serve in `/readyz` has changed.
+    Notes(Vec<String>),
     /// An emergency stop stands, or none does.
     EmergencyStop(Option<String>),
     /// Serve is asked to stop.

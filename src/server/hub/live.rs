@@ -18,6 +18,8 @@ use crate::timers::loop_state::LoopState;
 const WINDOW: usize = 40;
 /// And how many bytes of them.
 const WINDOW_BYTES: usize = 64 << 10;
+/// Most of what a running turn has said, in bytes: as much as its end keeps of it.
+const SAID: usize = crate::agent::runner::KEPT;
 /// How much of the first message is shown in lists, in characters.
 const PREVIEW: usize = 80;
 
@@ -62,6 +64,18 @@ pub(crate) struct TurnNow {
     pub(crate) claimed_at: f64,
     /// Slots of its timer that passed unserved before it.
     pub(crate) missed: u64,
+}
+
+impl TurnNow {
+    /// The agent said more. Of a flood the end is kept.
+    pub(crate) fn says(&mut self, text: &str) {
+        self.said.push_str(text);
+        if self.said.len() > 2 * SAID {
+            let from = self.said.len() - SAID;
+            let from = self.said.ceil_char_boundary(from);
+            self.said.drain(..from);
+        }
+    }
 }
 
 /// A session that serve holds.
@@ -244,4 +258,30 @@ pub(crate) struct Row<'a> {
     pub(crate) text: &'a str,
     /// When.
     pub(crate) at: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_flood_the_end_is_kept() {
+        let mut turn = TurnNow {
+            id: 1,
+            by: By::User,
+            row: 1,
+            text: String::new(),
+            said: String::new(),
+            placed: true,
+            claimed_at: 0.0,
+            missed: 0,
+        };
+        let piece = "é".repeat(100_001);
+        for _ in 0..100 {
+            turn.says(&piece);
+            assert!(turn.said.len() <= 2 * SAID);
+        }
+        turn.says("the end");
+        assert!(turn.said.len() >= SAID && turn.said.ends_with("éthe end"));
+    }
 }

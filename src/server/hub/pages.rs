@@ -85,8 +85,10 @@ impl Hub {
         text
     }
 
-    /// Tells the service manager in one line what serve does.
+    /// Tells the service manager in one line what serve does, and clients that lists of sessions have
+    /// changed: as promised to them (`change_events`).
     pub(super) fn show_status(&mut self) {
+        self.tell_all("sessions.changed", &json!({}));
         if self.draining {
             return;
         }

@@ -49,7 +49,7 @@ impl Hub {
             self.parked.push(parked);
             return None;
         }
-        Some(self.told(&parked))
+        Some(self.answered(&parked))
     }
 
     fn is_saving(&self, session: &str, kind: TimerKind) -> bool {
@@ -60,7 +60,7 @@ impl Hub {
         })
     }
 
-    fn told(&self, parked: &Parked) -> Value {
+    fn answered(&self, parked: &Parked) -> Value {
         let id = &parked.session;
         let words = || match parked.kind {
             TimerKind::Loop => self.loop_text(id),
@@ -89,7 +89,7 @@ impl Hub {
             .partition(|one| one.session == session && one.kind == kind);
         self.parked = rest;
         for one in ready {
-            let answer = Ok(self.told(&one));
+            let answer = Ok(self.answered(&one));
             self.answer(one.conn, &one.id, &answer);
         }
     }

@@ -6,7 +6,7 @@ use super::Hub;
 use super::commands::Form;
 use super::live::{Row, Waiting};
 use super::rpc::Asked;
-use crate::server::protocol::{Failure, code};
+use crate::server::protocol::{Failure, Params, code};
 use crate::sessions::event::Event as SessionEvent;
 use crate::sessions::schedule::TimerKind;
 use crate::sessions::store::{Write, state};
@@ -17,6 +17,20 @@ use crate::timers::event::{NeverBegan, TimerEvent};
 const QUEUED: usize = 32;
 /// Longest message, in bytes.
 const LONGEST: usize = 4 << 20;
+
+/// A conversation is only added to: a prompt that wants a part of it gone is not run without that.
+fn refuse_to_cut(params: &Params) -> Result<(), Failure> {
+    let wanted = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+    let mut cuts = params.0.iter();
+    let cut = cuts.find(|(name, value)| name.starts_with("truncate_") && wanted(value));
+    match cut {
+        None => Ok(()),
+        Some((name, _)) => {
+            let text = format!("serve cuts no conversation: {name} cannot be done");
+            Err(Failure::new(code::BAD_ARGUMENT, text))
+        }
+    }
+}
 
 impl Hub {
     pub(super) fn submit(&mut self, asked: Asked<'_>) -> Result<Option<Value>, Failure> {
@@ -29,6 +43,7 @@ impl Hub {
         if self.draining {
             return Err(Failure::new(code::RETIRING, "serve is stopping"));
         }
+        refuse_to_cut(asked.params)?;
         self.need_store()?;
         self.used(asked.conn, &id)?;
         if let Some(command) = super::commands::ours(&text) {

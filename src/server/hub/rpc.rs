@@ -39,6 +39,9 @@ impl Hub {
             id,
             params: &request.params,
         };
+        if let Err(failure) = self.own_profile(asked) {
+            return Some(Err(failure));
+        }
         match request.method.as_str() {
             "ping" => Some(Ok(json!({"pong": true}))),
             "gateway.ping" => Some(Ok(json!({"ok": true}))),
@@ -90,6 +93,19 @@ impl Hub {
                 code::UNKNOWN_METHOD,
                 format!("unknown method: {method}"),
             )),
+        }
+    }
+
+    /// A serve has one profile; a request for another would be answered with the wrong sessions.
+    fn own_profile(&self, asked: Asked<'_>) -> Result<(), Failure> {
+        let own = self.identity.backend.profile.as_str();
+        match asked.params.text("profile")? {
+            None | Some("") => Ok(()),
+            Some(name) if name == own => Ok(()),
+            Some(name) => {
+                let text = format!("this serve has the profile {own}; {name} has one of its own");
+                Err(Failure::new(code::PROFILE, text))
+            }
         }
     }
 

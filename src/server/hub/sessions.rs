@@ -43,38 +43,7 @@ fn is_minted(id: &str) -> bool {
 }
 
 impl Hub {
-    pub(super) fn create(&mut self, asked: Asked<'_>) -> Result<Value, Failure> {
-        self.need_store()?;
-        self.need_room()?;
-        let params = asked.params;
-        let _columns = params.number("cols")?;
-        let stored_id = format!(
-            "{}_{}",
-            self.wall
-                .to_zoned_datetime(self.settings.zone.clone())
-                .strftime("%Y%m%d_%H%M%S"),
-            self.hex(6)
-        );
-        let card = Card {
-            id: stored_id,
-            source: params.text("source")?.unwrap_or("tui").to_owned(),
-            title: text(asked, "title")?,
-            cwd: text(asked, "cwd")?,
-            model: text(asked, "model")?,
-            parent_id: text(asked, "parent_session_id")?,
-            hidden: params.flag("hidden")?,
-            started_at: self.now.wall,
-            last_active: self.now.wall,
-            ..Card::default()
-        };
-        let close = params.flag("close_on_disconnect")?;
-        let id = self.begin_session(card, close);
-        self.attach(asked.conn, &id)?;
-        self.cap_soon();
-        Ok(self.described(&id, true, &json!([])))
-    }
-
-    fn need_room(&self) -> Result<(), Failure> {
+    pub(super) fn need_room(&self) -> Result<(), Failure> {
         if self.draining {
             return Err(Failure::new(code::RETIRING, "serve is stopping"));
         }
@@ -85,7 +54,7 @@ impl Hub {
         Ok(())
     }
 
-    fn begin_session(&mut self, card: Card, close_on_disconnect: bool) -> String {
+    pub(super) fn begin_session(&mut self, card: Card, close_on_disconnect: bool) -> String {
         let id = self.hex(8);
         let mut session = Session::new(&id, &card.id, &self.settings.law.limits, self.now);
         session.close_on_disconnect = close_on_disconnect;
@@ -94,7 +63,7 @@ impl Hub {
     }
 
     /// What a client gets that comes to a session.
-    fn described(&self, id: &str, fresh: bool, messages: &Value) -> Value {
+    pub(super) fn described(&self, id: &str, fresh: bool, messages: &Value) -> Value {
         let Some(live) = self.sessions.get(id) else {
             return Value::Null;
         };
@@ -163,6 +132,7 @@ impl Hub {
         self.attach(conn, &id)?;
         self.keep(&id, false);
         self.cap_soon();
+        self.show_status();
         let messages = if resume.bare { json!([]) } else { messages };
         Ok(self.described(&id, false, &messages))
     }
@@ -196,13 +166,7 @@ impl Hub {
     pub(super) fn activate(&mut self, asked: Asked<'_>) -> Result<Value, Failure> {
         let id = self.known(asked)?;
         self.attach(asked.conn, &id)?;
-        let window = self.sessions.get(&id).map(|live| {
-            let messages = live.window();
-            messages
-                .map(|(role, text)| json!({"role": role, "content": text}))
-                .collect()
-        });
-        Ok(self.described(&id, false, &Value::Array(window.unwrap_or_default())))
+        Ok(self.described(&id, false, &self.told(&id)))
     }
 
     pub(super) fn list(&mut self, asked: Asked<'_>) -> Result<Option<Value>, Failure> {
@@ -325,6 +289,7 @@ impl Hub {
             self.used(asked.conn, &id)?;
             self.keep(&id, true);
             self.tell(&id, "session.title", Some(&json!({"title": current})));
+            self.show_status();
         }
         Ok(json!({"title": current}))
     }

@@ -21,6 +21,12 @@ pub(super) fn wire(messages: &[Message]) -> Value {
     Value::Array(rows.collect())
 }
 
+/// The newest messages, as far as they are at hand.
+pub(super) fn window<'a>(messages: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
+    let rows = messages.map(|(role, text)| json!({"role": role, "content": text}));
+    Value::Array(rows.collect())
+}
+
 /// The answer to `session.history`.
 pub(super) fn history(messages: &[Message]) -> Value {
     json!({"count": messages.len(), "messages": wire(messages)})

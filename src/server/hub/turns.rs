@@ -253,7 +253,7 @@ impl Hub {
             .get_mut(&id)
             .and_then(|live| live.turn.as_mut())
         {
-            turn.said.push_str(text);
+            turn.says(text);
         }
         self.tell(&id, "message.delta", Some(&json!({"text": text})));
     }

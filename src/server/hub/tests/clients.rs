@@ -307,3 +307,101 @@ fn sessions_of_the_other_program_are_left_to_it() {
     world.command(1, &session, "/loop 5m ours");
     assert_eq!(world.asked("ours"), 1);
 }
+
+#[test]
+fn a_session_is_made_once_for_a_key() {
+    let mut world = World::new();
+    world.connect(1);
+    let make = |world: &mut World, key: &str| {
+        let params = json!({"idempotency_key": key});
+        let answer = world.ask(1, "session.create", params);
+        answer["result"]["session_id"].as_str().unwrap().to_owned()
+    };
+    let first = make(&mut world, "k");
+    assert_eq!(make(&mut world, "k"), first);
+    assert_ne!(make(&mut world, "j"), first);
+    world.pass(301.0);
+    assert_ne!(make(&mut world, "k"), first);
+}
+
+#[test]
+fn a_session_begins_with_the_conversation_that_its_client_brings() {
+    let mut world = World::new();
+    world.connect(1);
+    let messages = json!([
+        {"role": "user", "content": "what was"},
+        {"role": "assistant", "content": "this was"},
+    ]);
+    let made = world.ask(1, "session.create", json!({"messages": messages}));
+    assert_eq!(made["result"]["message_count"], 2, "{made}");
+    assert_eq!(made["result"]["messages"], messages);
+    let params = json!({"session_id": made["result"]["session_id"], "text": "and now"});
+    world.ask(1, "prompt.submit", params);
+    assert!(
+        world.last_prompt.contains("You: this was"),
+        "{}",
+        world.last_prompt
+    );
+    world.killed();
+    world.connect(1);
+    let params = json!({"session_id": made["result"]["stored_session_id"]});
+    let resumed = world.ask(1, "session.resume", params);
+    assert_eq!(resumed["result"]["messages"][1]["content"], "this was");
+    for messages in [
+        json!("x"),
+        json!([{"role": "tool", "content": "x"}]),
+        json!([{}]),
+    ] {
+        let refused = world.ask(1, "session.create", json!({"messages": messages}));
+        assert!(refused["error"]["code"].is_i64(), "{refused}");
+    }
+}
+
+#[test]
+fn what_serve_does_not_do_is_refused_and_not_ignored() {
+    let mut world = World::new();
+    world.connect(1);
+    let (id, stored) = world.create(1);
+    for (method, params) in [
+        ("session.create", json!({"profile": "other"})),
+        (
+            "session.resume",
+            json!({"session_id": stored, "profile": "other"}),
+        ),
+        ("setup.status", json!({"profile": "other"})),
+    ] {
+        let refused = world.ask(1, method, params);
+        assert_eq!(refused["error"]["code"], 4064, "{refused}");
+    }
+    let own = world.ask(1, "session.create", json!({"profile": "default"}));
+    assert!(own["result"]["session_id"].is_string(), "{own}");
+    let cut = json!({"session_id": id, "text": "hi", "truncate_before_row": 1});
+    let refused = world.ask(1, "prompt.submit", cut);
+    assert_eq!(refused["error"]["code"], 4004, "{refused}");
+    assert!(world.prompts.is_empty());
+    let whole = json!({"session_id": id, "text": "hi", "truncate_before_row": null});
+    assert!(world.ask(1, "prompt.submit", whole)["result"].is_object());
+}
+
+#[test]
+fn clients_are_told_when_lists_of_sessions_change() {
+    let mut world = World::new();
+    world.connect(1);
+    world.connect(2);
+    let mut seen = 0;
+    let mut changed = |world: &World| {
+        let now = world.events(2, "sessions.changed").len();
+        std::mem::replace(&mut seen, now) < now
+    };
+    assert!(!changed(&world));
+    let (id, _) = world.create(1);
+    assert!(changed(&world), "made");
+    world.ask(1, "session.title", json!({"session_id": id, "title": "t"}));
+    assert!(changed(&world), "named");
+    world.ask(1, "session.status", json!({"session_id": id}));
+    assert!(!changed(&world), "looked at");
+    world.ask(1, "prompt.submit", json!({"session_id": id, "text": "hi"}));
+    assert!(changed(&world), "a turn");
+    world.ask(1, "session.close", json!({"session_id": id}));
+    assert!(changed(&world), "gone");
+}

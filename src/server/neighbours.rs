@@ -1,0 +1,150 @@
+//! Programs of Hermes Agent on the same home: its gateway, that of the root, and its serve. By the
+//! records that they keep of themselves; what each of them has is left to it.
+
+use std::path::PathBuf;
+
+use crate::home::Home;
+use crate::host::facts::{AccountFacts, Environment, HomeRecords, HostRecord, Machine};
+use crate::host::locks::LockTable;
+use crate::host::records_probe;
+use crate::runtime::Runtime;
+
+/// Where they are looked for.
+pub(crate) struct Neighbours {
+    home: Home,
+    homes: Vec<Home>,
+    registry: Option<PathBuf>,
+    machine: Machine,
+}
+
+impl Neighbours {
+    /// Those of this home, for this account.
+    pub(crate) fn of(home: &Home, runtime: &Runtime, machine: &Machine) -> Self {
+        let variables = runtime.environ.iter();
+        let variables =
+            variables.filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+        let account = AccountFacts {
+            uid: runtime.account.uid,
+            gid: Some(runtime.account.gid),
+            name: runtime.account.name.clone(),
+            home: runtime.account.home.clone(),
+        };
+        let mut homes = vec![home.clone()];
+        if home.root() != *home {
+            homes.push(home.root());
+        }
+        Self {
+            home: home.clone(),
+            homes,
+            registry: records_probe::registry(Some(&Environment::select(variables)), &account),
+            machine: machine.clone(),
+        }
+    }
+
+    /// Those that live, one sentence each.
+    pub(crate) fn look(&self) -> Vec<String> {
+        let found = records_probe::homes(&self.homes, &self.machine, &LockTable::new());
+        let gateways = found.iter().filter_map(|records| self.gateway(records));
+        let serves = self.registry.iter().flat_map(|directory| {
+            let found = records_probe::host_records(Some(directory), &self.machine);
+            found.known().cloned().unwrap_or_default()
+        });
+        let serves = serves.filter_map(|record| self.serve(&record));
+        gateways.chain(serves).collect()
+    }
+
+    fn gateway(&self, records: &HomeRecords) -> Option<String> {
+        let named = [&records.gateway_lock, &records.gateway_pid];
+        let mut named = named
+            .into_iter()
+            .filter_map(|record| record.known()?.as_ref());
+        let held = records.gateway_lock_held.pids().first().copied();
+        let alive = named.find(|record| record.liveness.is_alive());
+        let pid = held.or(alive.map(|record| record.pid))?;
+        if records.path == self.home.path() {
+            return Some(format!(
+                "A gateway of Hermes Agent (pid {pid}) serves this home: it keeps the timers that \
+                 have a route and all cron ticks; loops and heartbeats of our sessions are ours."
+            ));
+        }
+        // What it serves it writes down; where it has not, it serves all profiles, which is its rule.
+        let state = records.gateway_state.known().and_then(Option::as_ref);
+        let named = state.map(|state| state.served_profiles.as_slice());
+        let profile = self.home.profile();
+        let ours =
+            named.is_none_or(|named| named.is_empty() || named.iter().any(|name| name == profile));
+        ours.then(|| {
+            format!(
+                "A gateway of Hermes Agent (pid {pid}) serves the root of this home, and the profile \
+                 {profile} with it: it keeps the timers that have a route and all cron ticks; loops \
+                 and heartbeats of our sessions are ours."
+            )
+        })
+    }
+
+    fn serve(&self, record: &HostRecord) -> Option<String> {
+        if record.role == "gateway" || !record.owner.liveness.is_alive() {
+            return None;
+        }
+        let profile = self.home.profile();
+        let same = match &record.owner.home {
+            None => true,
+            Some(home) if home == self.home.path() => true,
+            Some(home) => {
+                home == self.home.root().path()
+                    && record.profiles.iter().any(|name| name == profile)
+            }
+        };
+        same.then(|| {
+            format!(
+                "A serve of Hermes Agent (pid {}) has this home too: the sessions that it holds are \
+                 left to it, with their loops and heartbeats.",
+                record.owner.pid
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::clock::{Clock as _, SystemClock};
+    use crate::server::instance::machine;
+
+    /// This process as somebody who wrote a record, and is what it says: its name is no matter here.
+    fn look(root: &std::path::Path, home: &Home) -> Vec<String> {
+        let neighbours = Neighbours {
+            home: home.clone(),
+            homes: vec![home.clone(), home.root()],
+            registry: Some(root.join("locks")),
+            machine: machine(SystemClock.now()),
+        };
+        neighbours.look()
+    }
+
+    #[test]
+    fn a_gateway_of_the_root_counts_by_its_lock_and_by_what_it_serves() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        let home = Home::at(root.join("profiles/ops"));
+        std::fs::create_dir_all(home.path()).unwrap();
+        assert_eq!(look(root, &home), Vec::<String>::new());
+        let lock = crate::files::try_lock(&root.join("gateway.lock")).unwrap();
+        let pid = std::process::id();
+        let found = look(root, &home);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].contains(&format!("(pid {pid}) serves the root")),
+            "{found:?}"
+        );
+        let state = |profiles| json!({"pid": pid, "served_profiles": profiles}).to_string();
+        std::fs::write(root.join("gateway_state.json"), state(["other"])).unwrap();
+        assert_eq!(look(root, &home), Vec::<String>::new());
+        std::fs::write(root.join("gateway_state.json"), state(["ops"])).unwrap();
+        assert_eq!(look(root, &home).len(), 1);
+        drop(lock);
+        assert_eq!(look(root, &home), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,185 @@
+//! What serve says of itself while it runs: the configuration that it reads again, the programs beside
+//! it, the holder that it waits for.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::net::UnixDatagram;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::common::Sandbox;
+use crate::common::serving::{self, Serving};
+
+/// The lines of a serve's log as they come.
+struct Log(std::io::Lines<BufReader<std::process::ChildStderr>>);
+
+impl Log {
+    /// Waits for a line with this text.
+    fn wait_for(&mut self, text: &str) -> String {
+        let mut seen = Vec::new();
+        for line in self.0.by_ref() {
+            let line = line.expect("text");
+            if line.contains(text) {
+                return line;
+            }
+            seen.push(line);
+        }
+        panic!("the log ends without {text:?}: {seen:#?}");
+    }
+}
+
+fn logged(sandbox: &Sandbox, arguments: &[&str]) -> (std::process::Child, Log) {
+    let mut command = serving::command(sandbox, serving::BEGIN, arguments);
+    command.stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let stderr = child.stderr.take().expect("its log");
+    (child, Log(BufReader::new(stderr).lines()))
+}
+
+fn ready(serve: &Serving) -> (u16, Value) {
+    let (status, body) = serve.page("/readyz");
+    (status, serde_json::from_str(&body).expect("JSON"))
+}
+
+#[test]
+fn a_reload_says_what_changed_and_what_needs_a_restart() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let (child, mut log) = logged(&sandbox, &[]);
+    let serve = Serving::ready(&sandbox, child);
+    serve.signal(Signal::HUP);
+    log.wait_for("nothing has changed");
+    let more = "[serve]\nhost = \"127.0.0.2\"\ncron = false\n[heartbeats]\nmax_beats = 5\n\
+                [cron]\nmax_parallel_jobs = 3\n";
+    serving::configure(&sandbox, more);
+    serve.signal(Signal::HUP);
+    let changed = log.wait_for("Changed:");
+    for name in ["heartbeats.max_beats", "serve.host", "serve.cron"] {
+        assert!(changed.contains(name), "{changed}");
+    }
+    let restart = "Changed, and in force after a restart: serve.host, serve.cron.";
+    log.wait_for(restart);
+    log.wait_for("in force for cron jobs after a restart: cron.max_parallel_jobs.");
+    let (status, page) = ready(&serve);
+    assert_eq!(status, 200);
+    assert!(page["notes"].to_string().contains(restart), "{page}");
+
+    serving::configure(&sandbox, "");
+    serve.signal(Signal::HUP);
+    log.wait_for("No longer so: Changed, and in force after a restart");
+    assert_eq!(ready(&serve).1["notes"], serde_json::json!([]));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_takes_nothing_away() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let (child, mut log) = logged(&sandbox, &[]);
+    let serve = Serving::ready(&sandbox, child);
+    sandbox.write("config.toml", "[agent\ncommand = \"\n");
+    serve.signal(Signal::HUP);
+    log.wait_for("config.toml");
+    log.wait_for("The settings of before stay in force.");
+    let (_, page) = ready(&serve);
+    assert_eq!(page["agent"], Value::Null, "{page}");
+    assert!(page["notes"].to_string().contains("config.toml"), "{page}");
+    let mut client = serve.client();
+    let made = client.call("session.create", &serde_json::json!({}));
+    let params = serde_json::json!({"session_id": made["session_id"], "text": "ask: still"});
+    client.call("prompt.submit", &params);
+    client.wait_for("message.complete");
+    assert_eq!(serving::asked(&sandbox), ["ask: still"]);
+
+    serving::configure(&sandbox, "");
+    serve.signal(Signal::HUP);
+    log.wait_for("No longer so: The settings of before");
+    assert_eq!(ready(&serve).1["notes"], serde_json::json!([]));
+}
+
+#[test]
+fn a_gateway_that_comes_later_is_said_and_so_is_its_end() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let (child, mut log) = logged(&sandbox, &[]);
+    let mut serve = Serving::ready(&sandbox, child);
+    let lock = File::create(sandbox.home().join("gateway.lock")).expect("a file");
+    lock.try_lock().expect("nobody has it");
+    serve.begin_clock("advance 61");
+    let pid = std::process::id();
+    let said = log.wait_for("A gateway of Hermes Agent");
+    assert!(
+        said.contains(&format!("(pid {pid}) serves this home")),
+        "{said}"
+    );
+    let notes = ready(&serve).1["notes"].to_string();
+    assert!(notes.contains("A gateway of Hermes Agent"), "{notes}");
+    drop(lock);
+    serve.begin_clock("advance 61");
+    log.wait_for("No longer so: A gateway of Hermes Agent");
+}
+
+#[test]
+fn a_passive_one_says_whom_it_waits_for_and_reads_its_configuration_then() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let first = Serving::start(&sandbox);
+    let manager = sandbox.user_home().join("notify.sock");
+    let told = UnixDatagram::bind(&manager).expect("a socket");
+    let mut command = serving::command(&sandbox, serving::BEGIN, &["--passive"]);
+    command
+        .env("NOTIFY_SOCKET", &manager)
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut log = Log(BufReader::new(child.stderr.take().expect("its log")).lines());
+    let holder = format!("pid {}", first.pid());
+    let line = log.wait_for("It stands by");
+    assert!(line.contains(&holder), "{line}");
+    let mut said = String::new();
+    let mut hear = |until: &str| {
+        let mut buffer = [0; 4096];
+        while !said.contains(until) {
+            let length = told.recv(&mut buffer).expect("a message");
+            said.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        }
+        std::mem::take(&mut said)
+    };
+    let status = hear("READY=1");
+    assert!(
+        status.contains(&format!("STATUS=stands by: {holder}")),
+        "{status}"
+    );
+    // A reload of one that waits is no end of it.
+    let pid = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    let pid = pid.expect("a pid");
+    rustix::process::kill_process(pid, Signal::HUP).expect("it lives");
+    hear("RELOADING=1");
+
+    serving::configure(&sandbox, "[heartbeats]\ndefault_interval = 3600\n");
+    first.kill();
+    let second = Serving::ready(&sandbox, child);
+    let mut client = second.client();
+    let made = client.call("session.create", &serde_json::json!({}));
+    let params = serde_json::json!({"session_id": made["session_id"], "command": "/heartbeat"});
+    let answer = client.call("slash.exec", &params);
+    let text = answer["output"].as_str().expect("words");
+    assert!(text.contains("every 1h"), "{text}");
+}
+
+#[test]
+fn one_that_waits_can_be_told_to_stop() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let first = Serving::start(&sandbox);
+    let (mut child, mut log) = logged(&sandbox, &["--passive"]);
+    log.wait_for("It stands by");
+    let pid = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(pid.expect("a pid"), Signal::TERM).expect("it lives");
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+    assert_eq!(first.page("/readyz").0, 200);
+}
