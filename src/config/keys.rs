@@ -194,7 +194,7 @@ pub const KEYS: &[Key] = &[
         "dashboard.ws_ping_timeout",
         Number(0.0),
         Default::Number(20.0),
-        "seconds that such a client has to answer",
+        "seconds that such a client has to answer; 0 is no limit",
     ),
     Key::theirs(
         "gateway.multiplex_profiles",

@@ -265,7 +265,7 @@ impl Start {
         } = open;
         let far = !start::is_loopback(&reach.host);
         let ping = self.read.serve.ping_interval.filter(|_| far);
-        let within = self.read.serve.ping_timeout;
+        let within = Some(self.read.serve.ping_timeout).filter(|time| !time.is_zero());
         let ping = ping.map(|every| Ping { every, within });
         let app = router::routes(Arc::clone(&front), ping)
             .into_make_service_with_connect_info::<door::Peer>();

@@ -16,8 +16,8 @@ const SEND: Duration = Duration::from_secs(30);
 pub(crate) struct Ping {
     /// Between two pings.
     pub(crate) every: Duration,
-    /// What a client has to answer.
-    pub(crate) within: Duration,
+    /// What a client has to answer; none is any time.
+    pub(crate) within: Option<Duration>,
 }
 
 /// Serves a client until it goes, or until the hub drops it.
@@ -82,8 +82,8 @@ async fn talk(
                 if !matches!(sent, Ok(Ok(()))) {
                     return None;
                 }
-                let within = ping.map_or(far, |ping| ping.within);
-                late.get_or_insert_with(|| Instant::now() + within);
+                let within = ping.and_then(|ping| ping.within);
+                late = late.or_else(|| Some(Instant::now() + within?));
             }
             () = reached(late) => {
                 return Some((close_code::ERROR, "the client does not answer pings"));

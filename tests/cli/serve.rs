@@ -273,3 +273,130 @@ fn a_damaged_store_is_said_left_alone_and_read_once_it_is_well() {
     assert!(made["session_id"].is_string());
     assert_eq!(serve.page("/readyz").0, 200);
 }
+
+/// Asks for a ticket with this header; the status, and the ticket.
+fn ticket(serve: &Serving, header: &str) -> (u16, Option<String>) {
+    let (status, body) = serve.ask("POST /api/ws-ticket", &[header]);
+    let body: Value = serde_json::from_str(&body).unwrap_or_default();
+    (status, body["ticket"].as_str().map(str::to_owned))
+}
+
+#[test]
+fn a_ticket_opens_once_in_the_query_or_as_a_subprotocol() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    assert_eq!(ticket(&serve, "X-Hermes-Session-Token: wrong"), (401, None));
+    let by_header = format!("X-Hermes-Session-Token: {}", serve.token);
+    let by_bearer = format!("Authorization: Bearer {}", serve.token);
+    let host = ("Host", "localhost");
+    let open = |path: &str, headers: &[(&str, &str)]| match knock(serve.port, path, headers) {
+        Answer::Open(mut ws) => {
+            assert_eq!(ws.call("ping", &json!({})), json!({"pong": true}));
+            true
+        }
+        Answer::Refused(status) => {
+            assert_eq!(status, 403);
+            false
+        }
+    };
+    let (status, first) = ticket(&serve, &by_header);
+    assert_eq!(status, 200);
+    let path = format!("/api/ws?ticket={}", first.expect("a ticket"));
+    assert!(open(&path, &[host]));
+    assert!(!open(&path, &[host]), "it is used up");
+    let (_, second) = ticket(&serve, &by_bearer);
+    let second = second.expect("a ticket");
+    let protocol = format!("hermes-gateway-v1, hermes-gateway-ticket.{second}");
+    let headers = [host, ("Sec-WebSocket-Protocol", protocol.as_str())];
+    assert!(open("/api/ws", &headers));
+    assert!(!open("/api/ws", &headers), "it is used up");
+    let (_, late) = ticket(&serve, &by_bearer);
+    serve.clock("advance 30");
+    let path = format!("/api/ws?ticket={}", late.expect("a ticket"));
+    assert!(matches!(
+        knock(serve.port, &path, &[host]),
+        Answer::Refused(403)
+    ));
+}
+
+#[test]
+fn with_a_token_of_its_own_it_listens_to_other_hosts_at_every_address() {
+    let sandbox = Sandbox::new();
+    let token = "k".repeat(32);
+    serving::configure(&sandbox, &format!("[serve]\ntoken = \"{token}\"\n"));
+    let words = ["--host", "0.0.0.0", "--auth", "token"];
+    let mut command = serving::command(&sandbox, serving::BEGIN, &words);
+    let serve = Serving::ready(&sandbox, command.spawn().expect("it starts"));
+    assert_eq!(serve.token, token);
+    let good = format!("/api/ws?token={token}");
+    // By an address of this machine that is not what it is bound to by name.
+    for (path, host, open) in [
+        (good.as_str(), "127.0.0.1", true),
+        (good.as_str(), "192.0.2.7:9119", true),
+        (good.as_str(), "evil.example", false),
+        ("/api/ws?token=wrong", "192.0.2.7:9119", false),
+    ] {
+        let came = match knock(serve.port, path, &[("Host", host)]) {
+            Answer::Open(mut ws) => ws.call("ping", &json!({}))["pong"] == true,
+            Answer::Refused(status) => {
+                assert_eq!(status, 403);
+                false
+            }
+        };
+        assert_eq!(came, open, "{path} {host}");
+    }
+}
+
+#[test]
+fn a_client_on_another_host_has_its_time_to_answer_a_ping() {
+    for (timeout, stays) in [("3600", true), ("0.05", false)] {
+        let sandbox = Sandbox::new();
+        let more = format!(
+            "[serve]\ntoken = \"{}\"\n[dashboard]\nws_ping_interval = 0.02\nws_ping_timeout = {timeout}\n",
+            "k".repeat(32)
+        );
+        serving::configure(&sandbox, &more);
+        let words = ["--host", "0.0.0.0", "--auth", "token"];
+        let mut command = serving::command(&sandbox, serving::BEGIN, &words);
+        let serve = Serving::ready(&sandbox, command.spawn().expect("it starts"));
+        assert_eq!(serve.client().hears_pings(30), stays, "{timeout}");
+    }
+}
+
+#[test]
+fn the_kernel_says_who_is_on_the_unix_socket() {
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    if !rustix::process::geteuid().is_root() {
+        // Who is not root cannot come as another account.
+        return;
+    }
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    let socket = sandbox.home().join("run/serve.sock");
+    // As if somebody had opened all the doors before it.
+    for place in socket.ancestors().take(4) {
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(place, open).expect("a mode");
+    }
+    let ask = move |uid: u32| {
+        let uid = rustix::process::Uid::from_raw(uid);
+        // The ids of this thread alone.
+        rustix::thread::set_thread_res_uid(uid, uid, uid).expect("another account");
+        let mut stream = std::os::unix::net::UnixStream::connect(&socket).expect("a way in");
+        let request = b"{\"id\":1,\"method\":\"ping\"}\n";
+        let _closed_already = stream.write_all(request);
+        let mut answer = [0; 1];
+        stream.read(&mut answer).unwrap_or(0)
+    };
+    let of = |uid: u32| {
+        let ask = ask.clone();
+        std::thread::spawn(move || ask(uid)).join().expect("an end")
+    };
+    assert_eq!(of(0), 1, "root is heard");
+    assert_eq!(of(65534), 0, "nobody is not");
+    assert_eq!(serve.page("/healthz").0, 200);
+}

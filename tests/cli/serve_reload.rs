@@ -2,40 +2,17 @@
 //! it, the holder that it waits for.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::os::unix::net::UnixDatagram;
-use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::common::Sandbox;
+use crate::common::log::Log;
+use crate::common::manager::Manager;
 use crate::common::serving::{self, Serving};
 
-/// The lines of a serve's log as they come.
-struct Log(std::io::Lines<BufReader<std::process::ChildStderr>>);
-
-impl Log {
-    /// Waits for a line with this text.
-    fn wait_for(&mut self, text: &str) -> String {
-        let mut seen = Vec::new();
-        for line in self.0.by_ref() {
-            let line = line.expect("text");
-            if line.contains(text) {
-                return line;
-            }
-            seen.push(line);
-        }
-        panic!("the log ends without {text:?}: {seen:#?}");
-    }
-}
-
 fn logged(sandbox: &Sandbox, arguments: &[&str]) -> (std::process::Child, Log) {
-    let mut command = serving::command(sandbox, serving::BEGIN, arguments);
-    command.stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it starts");
-    let stderr = child.stderr.take().expect("its log");
-    (child, Log(BufReader::new(stderr).lines()))
+    Log::of(serving::command(sandbox, serving::BEGIN, arguments))
 }
 
 fn ready(serve: &Serving) -> (u16, Value) {
@@ -125,27 +102,13 @@ fn a_passive_one_says_whom_it_waits_for_and_reads_its_configuration_then() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
     let first = Serving::start(&sandbox);
-    let manager = sandbox.user_home().join("notify.sock");
-    let told = UnixDatagram::bind(&manager).expect("a socket");
     let mut command = serving::command(&sandbox, serving::BEGIN, &["--passive"]);
-    command
-        .env("NOTIFY_SOCKET", &manager)
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it starts");
-    let mut log = Log(BufReader::new(child.stderr.take().expect("its log")).lines());
+    let mut manager = Manager::of(&sandbox, &mut command);
+    let (child, mut log) = Log::of(command);
     let holder = format!("pid {}", first.pid());
     let line = log.wait_for("It stands by");
     assert!(line.contains(&holder), "{line}");
-    let mut said = String::new();
-    let mut hear = |until: &str| {
-        let mut buffer = [0; 4096];
-        while !said.contains(until) {
-            let length = told.recv(&mut buffer).expect("a message");
-            said.push_str(&String::from_utf8_lossy(&buffer[..length]));
-        }
-        std::mem::take(&mut said)
-    };
-    let status = hear("READY=1");
+    let status = manager.hear("READY=1").concat();
     assert!(
         status.contains(&format!("STATUS=stands by: {holder}")),
         "{status}"
@@ -156,7 +119,7 @@ fn a_passive_one_says_whom_it_waits_for_and_reads_its_configuration_then() {
         .and_then(rustix::process::Pid::from_raw);
     let pid = pid.expect("a pid");
     rustix::process::kill_process(pid, Signal::HUP).expect("it lives");
-    hear("RELOADING=1");
+    manager.hear("RELOADING=1");
 
     serving::configure(&sandbox, "[heartbeats]\ndefault_interval = 3600\n");
     first.kill();

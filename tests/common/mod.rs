@@ -2,6 +2,8 @@
 
 mod facts;
 pub(crate) mod jobs;
+pub(crate) mod log;
+pub(crate) mod manager;
 pub(crate) mod schema;
 pub(crate) mod serving;
 pub(crate) mod tree;

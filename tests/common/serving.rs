@@ -138,9 +138,17 @@ impl Serving {
 
     /// A page of it: status and body.
     pub(crate) fn page(&self, path: &str) -> (u16, String) {
+        self.ask(&format!("GET {path}"), &[])
+    }
+
+    /// A request with these headers, one a line: status and body of the answer.
+    pub(crate) fn ask(&self, request: &str, headers: &[&str]) -> (u16, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let mut request = format!("{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+        for header in headers {
+            request.extend([header, "\r\n"]);
+        }
+        request.push_str("\r\n");
         stream.write_all(request.as_bytes()).expect("a request");
         let mut text = String::new();
         stream.read_to_string(&mut text).expect("an answer");

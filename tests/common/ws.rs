@@ -95,29 +95,47 @@ impl Ws {
         self.stream.write_all(&frame).expect("it takes frames");
     }
 
+    /// The next frame: its kind, and what is in it.
+    fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
+        let mut head = [0; 2];
+        self.stream.read_exact(&mut head).ok()?;
+        let mut length = u64::from(head[1] & 0x7f);
+        if length == 126 {
+            let mut more = [0; 2];
+            self.stream.read_exact(&mut more).ok()?;
+            length = u64::from(u16::from_be_bytes(more));
+        } else if length == 127 {
+            let mut more = [0; 8];
+            self.stream.read_exact(&mut more).ok()?;
+            length = u64::from_be_bytes(more);
+        }
+        let mut body = vec![0; usize::try_from(length).expect("it fits")];
+        self.stream.read_exact(&mut body).ok()?;
+        Some((head[0] & 0x0f, body))
+    }
+
     /// The next text frame; none once serve has closed.
     pub(crate) fn read(&mut self) -> Option<Value> {
         loop {
-            let mut head = [0; 2];
-            self.stream.read_exact(&mut head).ok()?;
-            let mut length = u64::from(head[1] & 0x7f);
-            if length == 126 {
-                let mut more = [0; 2];
-                self.stream.read_exact(&mut more).ok()?;
-                length = u64::from(u16::from_be_bytes(more));
-            } else if length == 127 {
-                let mut more = [0; 8];
-                self.stream.read_exact(&mut more).ok()?;
-                length = u64::from_be_bytes(more);
-            }
-            let mut body = vec![0; usize::try_from(length).expect("it fits")];
-            self.stream.read_exact(&mut body).ok()?;
-            match head[0] & 0x0f {
-                1 => return Some(serde_json::from_slice(&body).expect("JSON")),
-                8 => return None,
+            match self.frame()? {
+                (1, body) => return Some(serde_json::from_slice(&body).expect("JSON")),
+                (8, _) => return None,
                 _ => {}
             }
         }
+    }
+
+    /// Whether so many pings come, none of them answered, before serve closes.
+    pub(crate) fn hears_pings(&mut self, count: usize) -> bool {
+        let mut heard = 0;
+        while heard < count {
+            match self.frame() {
+                Some((9, _)) => heard += 1,
+                Some((8, _)) | None => return false,
+                Some(_) => {}
+            }
+        }
+        true
     }
 
     /// Asks, and gives back the whole answer.

@@ -18,5 +18,11 @@ crash) echo "it broke" >&2; exit 3 ;;
 flood) head -c 3000000 /dev/zero | tr '\0' x; echo ;;
 stall) echo "I begin"; exec sleep 1000 ;;
 stubborn) trap '' TERM; echo "I stay"; while :; do sleep 1000; done ;;
+family)
+	trap '' TERM
+	(while :; do sleep 1000; done) &
+	echo "I stay"
+	while :; do sleep 1000; done
+	;;
 env) env | sort ;;
 esac
