@@ -5,6 +5,7 @@
     reason = "a test that cannot go on says what it needed"
 )]
 
+mod cases;
 mod cli;
 mod common;
 mod house;

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_that_was_adopted_is_never_offered_again() {
+    fn b89_silence_is_offered_once_more_and_an_adopted_row_never() {
         for offers in 0..4 {
             for refused in [false, true] {
                 assert_eq!(after_silence(false, offers, refused), Next::Wait);
@@ -179,6 +179,16 @@ mod tests {
             Next::GiveUp,
             "a refusal is final"
         );
+    }
+
+    #[test]
+    fn b27_a_half_written_acknowledgement_is_none_yet() {
+        let whole = r#"{"version":1,"execution_id":"x","pid":7,"start_ticks":9,"mode":"scoped","mechanism":"scope","unit":null,"unplaced_because":null}"#;
+        assert!(Acknowledgement::parse(whole, "x").is_some());
+        assert_eq!(Acknowledgement::parse(whole, "y"), None);
+        for end in 0..whole.len() {
+            assert_eq!(Acknowledgement::parse(&whole[..end], "x"), None);
+        }
     }
 
     #[test]

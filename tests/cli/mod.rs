@@ -3,6 +3,7 @@
 mod agent;
 mod config;
 mod cron_by_hand;
+mod cron_cases;
 mod cron_clock;
 mod cron_create;
 mod cron_edit;
