@@ -217,7 +217,8 @@ fn syntax(error: &serde_json::Error) -> JobsTextError {
         kind,
         what,
         line: error.line(),
-        column: error.column(),
+        // Behind a last line break the parser counts from nothing.
+        column: error.column().max(1),
     }
 }
 
@@ -320,6 +321,7 @@ mod tests {
             of(b"{\"jobs\": [{\"p\": \"a\tb\nc\"},\n }]"),
             (ErrorKind::Syntax, 3, 2)
         );
+        assert_eq!(of(b"{\"jobs\":[\n"), (ErrorKind::Truncated, 2, 1));
         assert_eq!(of(b"{\"jobs\":[]} x").0, ErrorKind::Syntax);
         for shape in [
             "null",

@@ -257,3 +257,17 @@ fn the_first_line_names_the_verdict_the_mode_and_what_to_begin_with() {
         "{first}"
     );
 }
+
+#[test]
+fn of_several_homes_the_first_line_says_which_one() {
+    let sandbox = Sandbox::with_sample_home();
+    let store = std::fs::read(sandbox.home().join("cron/jobs.json")).expect("the store");
+    sandbox.write("profiles/two/cron/jobs.json", store);
+    let output = sandbox.hermes().arg("doctor").output().expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let first = text.lines().next().expect("a first line");
+    let home = sandbox.home().display().to_string();
+    assert!(first.contains(&format!("(HM402 in {home}); ")), "{first}");
+    let causes = text.lines().filter(|line| line.starts_with("error HM402"));
+    assert_eq!(causes.count(), 2, "{text}");
+}

@@ -46,7 +46,16 @@ fn matter(report: &Report) -> String {
     let worst =
         worst.filter(|found| found.severity >= report.verdict.fail_on.min(Severity::Warning));
     match worst {
-        Some(found) => format!("{} ({})", found.summary, found.code),
+        Some(found) => {
+            // Of several homes, which one.
+            let home = report.run.homes.len() > 1 && found.subject.kind == "home";
+            let place = if home && !found.summary.contains(&found.subject.name) {
+                format!(" in {}", found.subject.name)
+            } else {
+                String::new()
+            };
+            format!("{} ({}{place})", found.summary, found.code)
+        }
         None if report.verdict.counts.unknown > 0 => "nothing is known to be wrong".to_owned(),
         None => "nothing is wrong".to_owned(),
     }
