@@ -89,7 +89,7 @@ pub(crate) fn held(client: &mut Client, name: &str) -> Result<Option<Named>> {
 }
 
 /// The stored session that the begin of an id means.
-fn stored(client: &mut Client, name: &str) -> Result<String> {
+pub(crate) fn stored(client: &mut Client, name: &str) -> Result<String> {
     let answer = client.call(
         "session.list",
         &json!({"limit": 10_000, "include_hidden": true}),

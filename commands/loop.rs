@@ -200,5 +200,8 @@ pub(crate) fn look(runtime: &Runtime) -> Result<View> {
             Error::new(Kind::NotFound, message).with_hint("--home or HERMES_HOME names another")
         );
     }
-    view(runtime, &home)
+    let mut view = view(runtime, &home)?;
+    let stop = hermes::cron::stop_file::in_force(&home, runtime.clock.wall());
+    view.stop = stop.map(|stop| stop.text());
+    Ok(view)
 }

@@ -99,8 +99,12 @@ impl Order {
         let home = runtime.one_home()?;
         let variable = |name: &str| runtime.environ.text(name).map(str::to_owned);
         let rules = TimerRules::of(&Settings::of(&Config::load(&home, &variable, &[])));
-        let now = runtime.clock.now();
-        let done = offline::order(&home, &self.session, which, &verb.event(), (&rules, now))?;
+        let order = offline::Order {
+            which,
+            event: &verb.event(),
+            rules: &rules,
+        };
+        let done = offline::order(runtime, &home, &self.session, order)?;
         let row: Value = serde_json::from_str(&done.row).unwrap_or_default();
         let status = row
             .get("status")
@@ -120,7 +124,7 @@ impl Order {
 /// A session whose timers' past is meant.
 #[derive(Args, Debug)]
 pub(crate) struct History {
-    /// The session: its id, or with a running serve the begin of it, or its title
+    /// The session: its id or the begin of it, or its title
     session: String,
     /// At most so many wake-ups
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -156,26 +160,23 @@ fn shown(tick: &Value) -> Vec<String> {
 impl History {
     /// Prints it, the newest first.
     pub(crate) fn run(self, which: Which, runtime: &mut Runtime) -> Result<Exit> {
-        let ticks = match asking::serve(runtime)? {
+        let (session, ticks) = match asking::serve(runtime)? {
             Some(mut client) => {
-                let held = asking::held(&mut client, &self.session)?;
-                let id = held.map_or(self.session.clone(), |held| held.stored);
-                let params = json!({"session_id": id, "limit": self.limit});
+                let id = match asking::held(&mut client, &self.session)? {
+                    Some(held) => held.stored,
+                    None => asking::stored(&mut client, &self.session)?,
+                };
+                let params = json!({"session_id": id, "kind": which.word(), "limit": self.limit});
                 let mut answer = client.call("timer.history", &params)?;
                 let ticks = answer.get_mut("ticks").map(Value::take);
-                ticks
-                    .and_then(|ticks| ticks.as_array().cloned())
-                    .unwrap_or_default()
+                let ticks = ticks.and_then(|ticks| ticks.as_array().cloned());
+                (id, ticks.unwrap_or_default())
             }
-            None => self.stored(runtime)?,
+            None => self.stored(which, runtime)?,
         };
-        let ticks: Vec<Value> = ticks
-            .into_iter()
-            .filter(|tick| tick.get("kind").and_then(Value::as_str) == Some(which.word()))
-            .collect();
         if self.json {
             let schema = format!("hermes.{}.history/1", which.word());
-            let document = json!({"schema": schema, "session": self.session, "ticks": ticks});
+            let document = json!({"schema": schema, "session": session, "ticks": ticks});
             json::print(&mut runtime.out, &document)?;
         } else if ticks.is_empty() {
             runtime
@@ -190,8 +191,9 @@ impl History {
         Ok(Exit::OK)
     }
 
-    fn stored(&self, runtime: &Runtime) -> Result<Vec<Value>> {
-        let ticks = offline::ticks(&runtime.one_home()?, &self.session, self.limit)?;
+    fn stored(&self, which: Which, runtime: &Runtime) -> Result<(String, Vec<Value>)> {
+        let home = runtime.one_home()?;
+        let (session, ticks) = offline::ticks(&home, &self.session, which, self.limit)?;
         let json = ticks.into_iter().map(|tick| {
             json!({
                 "kind": tick.kind,
@@ -203,7 +205,7 @@ impl History {
                 "detail": tick.detail,
             })
         });
-        Ok(json.collect())
+        Ok((session, json.collect()))
     }
 }
 

@@ -520,7 +520,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_se
 complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "list" -d 'List the open sessions of a home: who holds each, and what drives its timers'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "show" -d 'Show a session: what it does, who holds it, what was said last'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "attach" -d 'Talk to a session: each line is a message, what it says is shown as it comes'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "close" -d 'Close a session that serve holds; its transcript stays'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "close" -d 'Close a session that serve holds, or that nobody holds any more; its transcript stays'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "reap" -d 'Let the reapers run now, or show what they would do with each session, and why'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r

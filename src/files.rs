@@ -8,6 +8,7 @@ use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{Gid, Uid, fchown};
 
@@ -165,6 +166,21 @@ pub fn wait_lock(path: &Path) -> Result<Lock> {
     let file = open_lock(path)?;
     file.lock().map_err(|error| not_locked(path, error))?;
     Ok(Lock { _file: file })
+}
+
+/// The same, and waits so long at most.
+///
+/// # Errors
+/// As [`try_lock`].
+pub fn wait_lock_for(path: &Path, patience: Duration) -> Result<Option<Lock>> {
+    if let Some(lock) = try_lock(path)? {
+        return Ok(Some(lock));
+    }
+    // A thread that nobody can wake: where it is left behind, its lock is let go as soon as it has it.
+    let (sender, receiver) = std::sync::mpsc::sync_channel(0);
+    let owned = path.to_owned();
+    std::thread::spawn(move || sender.send(wait_lock(&owned)));
+    receiver.recv_timeout(patience).ok().transpose()
 }
 
 fn open_lock(path: &Path) -> Result<File> {

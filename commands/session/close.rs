@@ -1,18 +1,20 @@
 //! `hermes session close`.
 
 use clap::Args;
-use hermes::error::{Error, Kind, Result};
+use hermes::error::Result;
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
+use hermes::server::offline;
 use serde_json::json;
 
 use crate::asking;
 use crate::exit::Exit;
 
-/// Close a session that serve holds; its transcript stays
+/// Close a session that serve holds, or that nobody holds any more; its transcript stays
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A loop or heartbeat of it stays in the store and is driven by nobody until the session is resumed.
+A loop or heartbeat of it stays in the store and is driven by nobody until the session is resumed. Of a
+session of Hermes Agent's only the leases of dead processes are given back.
 
 Examples:
   hermes session close 20260101_09
@@ -31,19 +33,30 @@ pub(super) struct Close {
 impl Close {
     /// Closes it.
     pub(super) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        let mut client = asking::needed(runtime, "no session is held")?;
-        let held = asking::held(&mut client, &self.session)?.ok_or_else(|| {
-            let message = format!("serve holds no session '{}'", self.session);
-            Error::new(Kind::NotFound, message).with_hint("hermes session list")
-        })?;
+        let Some(mut client) = asking::serve(runtime)? else {
+            let home = runtime.one_home()?;
+            let closed = offline::close(runtime, &home, &self.session, self.dry_run)?;
+            return self.tell(&closed.session, &closed.over, runtime);
+        };
+        let Some(held) = asking::held(&mut client, &self.session)? else {
+            // It may be one of Hermes Agent's whose lease is left over.
+            let home = runtime.one_home()?;
+            let closed = offline::give_back(runtime, &home, &self.session, self.dry_run)?;
+            return self.tell(&closed.session, &closed.over, runtime);
+        };
         let said = asking::command(&mut client, &held, "/status")?;
         if !self.dry_run {
             client.call("session.close", &json!({"session_id": held.id}))?;
         }
+        let said: Vec<String> = said.lines().map(str::to_owned).collect();
+        self.tell(&held.stored, &said, runtime)
+    }
+
+    fn tell(&self, session: &str, said: &[String], runtime: &mut Runtime) -> Result<Exit> {
         if self.json {
             let document = json!({
                 "schema": "hermes.session.close/1",
-                "session": held.stored,
+                "session": session,
                 "dry_run": self.dry_run,
             });
             json::print(&mut runtime.out, &document)?;
@@ -54,10 +67,10 @@ impl Close {
         } else {
             "closed"
         };
-        for line in said.lines() {
+        for line in said {
             runtime.out.note(&human::printable(line));
         }
-        runtime.out.line(&format!("{word} {}", held.stored))?;
+        runtime.out.line(&format!("{word} {session}"))?;
         Ok(Exit::OK)
     }
 }

@@ -48,6 +48,7 @@ impl List {
             let headings = [
                 "session",
                 "source",
+                "owner",
                 "holder",
                 "last used",
                 "timers",
@@ -90,6 +91,7 @@ fn row(line: &SessionLine) -> Vec<String> {
     vec![
         human::printable(&line.session),
         human::printable(&line.source),
+        line.owner.to_owned(),
         or_dash(line.holder.as_ref()),
         or_dash(line.last_used_at.as_ref()),
         or_dash(Some(&timers).filter(|text| !text.is_empty())),

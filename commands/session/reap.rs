@@ -1,5 +1,7 @@
 //! `hermes session reap`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use clap::{Args, ValueEnum};
 use hermes::db;
 use hermes::error::{Error, Kind, Result};
@@ -104,13 +106,16 @@ impl Reap {
             );
             left.extend(list("/not_reaped").unwrap_or_default());
         }
+        left.sort_by_key(Value::to_string);
+        left.dedup();
+        let seen = Self::unasked(&rows, runtime)?;
         if self.json {
             let rows: Vec<Value> = rows.into_iter().map(|(_, row)| row).collect();
             let document = json!({
                 "schema": "hermes.session.reap/1",
                 "dry_run": self.dry_run,
                 "sessions": rows,
-                "left_out": answer.pointer("/plan/left_out"),
+                "left_out": seen,
                 "lifted": answer.pointer("/plan/lifted"),
                 "not_reaped": left,
                 "unseen": [],
@@ -135,6 +140,16 @@ impl Reap {
             ];
             let text = table::table(&runtime.out, &headings, rows);
             runtime.out.line(&text)?;
+            left_out(&seen, runtime)?;
+            let lifted = answer.pointer("/plan/lifted").and_then(Value::as_array);
+            for line in lifted.into_iter().flatten().filter_map(Value::as_str) {
+                runtime.out.note(line);
+            }
+            for one in &left {
+                let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or_default();
+                let line = format!("{} is still there: {}", text("session"), text("because"));
+                runtime.out.warn(&human::printable(&line));
+            }
         }
         Ok(if left.is_empty() {
             Exit::OK
@@ -142,6 +157,36 @@ impl Reap {
             Exit::FAILED
         })
     }
+}
+
+impl Reap {
+    /// What serve does not judge, counted: ended sessions, and open ones that it does not hold.
+    fn unasked(rows: &[(Name, Value)], runtime: &Runtime) -> Result<BTreeMap<String, u64>> {
+        let view = look(runtime)?;
+        let ended = view.ended.iter();
+        let mut seen: BTreeMap<String, u64> = ended
+            .map(|(why, count)| (format!("ended: {why}"), *count))
+            .collect();
+        let judged: BTreeSet<&str> = rows
+            .iter()
+            .filter_map(|(_, row)| row.get("stored_id")?.as_str())
+            .collect();
+        for line in listing::sessions(&view) {
+            if !judged.contains(line.session.as_str()) {
+                let why = format!("open, not held by serve, of {}", line.owner);
+                *seen.entry(why).or_insert(0) += 1;
+            }
+        }
+        Ok(seen)
+    }
+}
+
+fn left_out(counts: &BTreeMap<String, u64>, runtime: &mut Runtime) -> Result<()> {
+    for (why, count) in counts {
+        let line = format!("left out  {count}  {}", human::printable(why));
+        runtime.out.line(&line)?;
+    }
+    Ok(())
 }
 
 impl Name {
@@ -160,6 +205,12 @@ fn asked_row(name: Name, row: &Value, awake: f64) -> Vec<String> {
         Some(Value::String(word)) => word.clone(),
         Some(Value::Object(one)) => one.keys().next().cloned().unwrap_or_default(),
         _ => String::new(),
+    };
+    let unbounded = row.get("unbounded").and_then(Value::as_bool) == Some(true);
+    let verdict = if unbounded && verdict == "keep" {
+        "keep, unbounded".to_owned()
+    } else {
+        verdict
     };
     let next = row.get("next_check").and_then(Value::as_f64);
     let next = next.map_or("-".to_owned(), |at| format!("in {}", span(at - awake)));
@@ -182,11 +233,7 @@ fn print(plan: &Plan, unseen: &[String], runtime: &mut Runtime) -> Result<()> {
         let text = table::table(&runtime.out, &headings, rows);
         runtime.out.line(&text)?;
     }
-    for (why, count) in &plan.left_out {
-        runtime
-            .out
-            .line(&format!("left out  {count}  {}", human::printable(why)))?;
-    }
+    left_out(&plan.left_out, runtime)?;
     for line in plan
         .lifted
         .iter()

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, watch};
 use super::driver::Input;
 use super::hub::{End, Event, TurnSpec};
 use super::settings::{self, Read};
-use super::{start, turn};
+use super::{judge, start, turn};
 use crate::error::{Error, Kind, Result};
 use crate::runtime::Runtime;
 use crate::sessions::moment::span;
@@ -23,6 +23,8 @@ use crate::timers::event::{NeverBegan, Outcome, TimerEffect, TimerEvent};
 use crate::timers::loop_state::LoopState;
 use crate::timers::row::Status;
 
+/// What agents and the judge are told as the session.
+const SESSION: &str = "foreground";
 /// How much of an answer is shown in the line of its tick, in characters.
 const SHOWN: usize = 120;
 
@@ -114,11 +116,7 @@ impl Here {
         while let Some(effect) = effects.pop_front() {
             let event = match effect {
                 TimerEffect::Save | TimerEffect::Notice(_) => continue,
-                // Whoever sits here sees for himself whether the condition is met.
-                TimerEffect::Judge { .. } => TimerEvent::Judged {
-                    met: false,
-                    reason: String::new(),
-                },
+                TimerEffect::Judge { until, answer } => self.judged(until, answer).await,
                 TimerEffect::Wake { text, missed } => self.tick(&text, missed, runtime).await?,
             };
             let now = runtime.clock.wall().as_duration().as_secs_f64();
@@ -126,6 +124,41 @@ impl Here {
             effects.extend(self.state.step(event, &rules, now));
         }
         Ok(())
+    }
+
+    /// What the judge says on the condition; Ctrl-C pauses here too.
+    async fn judged(&mut self, until: String, answer: String) -> TimerEvent {
+        let (sender, mut inputs) = mpsc::channel(1);
+        let (cancel, cancelled) = watch::channel(false);
+        let question = judge::Question {
+            session: SESSION.to_owned(),
+            until,
+            answer,
+        };
+        let around = self.around.clone();
+        let command = self.read.judge.clone();
+        let asking = tokio::spawn(judge::ask(command, question, around, cancelled, sender));
+        let mut interrupted = false;
+        let mut verdict = (false, String::new());
+        loop {
+            tokio::select! {
+                input = inputs.recv() => match input {
+                    Some(Input::Event(Event::Judged(said))) => verdict = (said.met, said.reason),
+                    Some(_) => {}
+                    None => break,
+                },
+                _ = self.ctrl_c.recv() => {
+                    interrupted = true;
+                    let _ended = cancel.send(true);
+                }
+            }
+        }
+        let _panicked = asking.await;
+        if interrupted {
+            return TimerEvent::Pause("Ctrl-C".to_owned());
+        }
+        let (met, reason) = verdict;
+        TimerEvent::Judged { met, reason }
     }
 
     /// One run of the agent; what it means to the loop.
@@ -139,7 +172,7 @@ impl Here {
         let (cancel, cancelled) = watch::channel(false);
         let spec = TurnSpec {
             turn: 1,
-            stored_id: "foreground".to_owned(),
+            stored_id: SESSION.to_owned(),
             agent: Arc::clone(&self.agent),
             prompt: prompt.to_owned(),
             agent_session: self

@@ -15,6 +15,7 @@ mod keep;
 mod live;
 mod pages;
 mod parked;
+mod places;
 mod prompt;
 mod reap;
 mod rpc;

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -15,6 +16,13 @@ use crate::home::Home;
 use crate::host::facts::{Environment, Machine};
 use crate::host::{cgroup, liveness_probe, machine_probe, process_probe, records};
 use crate::sessions::moment::span;
+
+/// The lock that a serve holds for life.
+const LOCK: &str = "serve.lock";
+/// Whoever orders while no serve runs holds this one first, and only then the other.
+const ORDERS: &str = "orders.lock";
+/// How long an order is waited for: longer than the store may stay locked.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 const PRIVATE: Replace<'static> = Replace {
     prefix: ".serve_",
@@ -28,6 +36,26 @@ pub(crate) struct Instance {
     _lock: Lock,
     directory: PathBuf,
     published: Vec<PathBuf>,
+}
+
+/// The home while an order is carried out on it. The home is let go before the next may order.
+#[derive(Debug)]
+pub(crate) struct Order {
+    _home: Lock,
+    _turn: Lock,
+}
+
+/// Waits until no order is carried out.
+fn nobody_orders(directory: &Path) -> Result<Lock> {
+    let lock = files::wait_lock_for(&directory.join(ORDERS), PATIENCE)?;
+    lock.ok_or_else(|| {
+        let seconds = PATIENCE.as_secs();
+        Error::new(
+            Kind::Busy,
+            format!("a command changes a timer of this home, for more than {seconds} s already"),
+        )
+        .with_hint("look for a loop, heartbeat or session command that hangs, and try again")
+    })
 }
 
 /// What a serve tells of itself.
@@ -87,7 +115,9 @@ impl Instance {
     pub(crate) fn take(home: &Home) -> Result<Option<Self>> {
         let directory = home.run_dir();
         prepare(home, &directory)?;
-        let lock = files::try_lock(&directory.join("serve.lock"))?;
+        // Whoever orders without a serve is not taken for one: he is waited for.
+        let _nobody_orders = nobody_orders(&directory)?;
+        let lock = files::try_lock(&directory.join(LOCK))?;
         Ok(lock.map(|lock| Self::with(lock, directory)))
     }
 
@@ -95,8 +125,20 @@ impl Instance {
     pub(crate) fn wait(home: &Home) -> Result<Self> {
         let directory = home.run_dir();
         prepare(home, &directory)?;
-        let lock = files::wait_lock(&directory.join("serve.lock"))?;
+        let lock = files::wait_lock(&directory.join(LOCK))?;
         Ok(Self::with(lock, directory))
+    }
+
+    /// Takes the home for as long as an order takes; `None` where a serve has it.
+    pub(crate) fn take_for_order(home: &Home) -> Result<Option<Order>> {
+        let directory = home.run_dir();
+        prepare(home, &directory)?;
+        let turn = nobody_orders(&directory)?;
+        let lock = files::try_lock(&directory.join(LOCK))?;
+        Ok(lock.map(|lock| Order {
+            _home: lock,
+            _turn: turn,
+        }))
     }
 
     fn with(lock: Lock, directory: PathBuf) -> Self {
@@ -276,6 +318,34 @@ mod tests {
         assert!(!home.join("run/serve.json").exists());
         assert!(!home.join("run/serve.token").exists());
         assert!(Instance::take(&home).unwrap().is_some());
+    }
+
+    #[test]
+    fn an_order_is_waited_for_and_refused_beside_a_serve() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let order = Instance::take_for_order(&home).unwrap().unwrap();
+        std::thread::scope(|scope| {
+            let serve = scope.spawn(|| Instance::take(&home).unwrap());
+            let orders = home.run_dir().join(ORDERS);
+            while !is_waited_for(&orders) {
+                std::thread::yield_now();
+            }
+            drop(order);
+            let serve = serve.join().unwrap();
+            assert!(serve.is_some(), "an order is no other serve");
+            assert!(Instance::take_for_order(&home).unwrap().is_none());
+        });
+        assert!(Instance::take_for_order(&home).unwrap().is_some());
+    }
+
+    /// Whether somebody waits for an flock on a file; the kernel shows him behind an arrow.
+    fn is_waited_for(path: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let inode = std::fs::metadata(path).unwrap().ino();
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        let waits = |line: &str| line.contains("->") && line.contains(&format!(":{inode} "));
+        locks.lines().any(waits)
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::hub::{Event, Judgement};
 use super::turn::{Surroundings, words};
 use crate::agent::command::environment;
 use crate::agent::runner::find_program;
+use crate::child::guard::guarded;
 use crate::child::run::{self, End, Limits, Spec, Stream};
 use crate::error::Result;
 
@@ -69,7 +70,7 @@ async fn judge(
         question.until, question.answer
     );
     let spec = Spec {
-        argv,
+        argv: guarded(argv),
         cwd: around.cwd.clone(),
         env: environment(&[], around.environ.iter(), []),
         stdin: Some(text.into_bytes()),

@@ -4,7 +4,9 @@
 //! else: it waits here, in order, and is tried again. Everything else is answered at once, a failure
 //! too. Nothing of the store is read from anywhere else while serve runs.
 
-use std::collections::{BTreeMap, VecDeque};
+mod whose;
+
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
@@ -15,12 +17,13 @@ use tokio::sync::mpsc;
 
 use super::driver::Input;
 use super::drivers::Turns;
-use super::hub::{Event, Order, Stored, Then};
+use super::hub::{Event, Order, Stored};
 use super::lease_file::Leases;
 use super::turn::words;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::sessions::store::{Loaded, Step, Store, Write};
+use crate::sessions::schedule::TimerKind;
+use crate::sessions::store::{Step, Store, Write};
 use crate::timers::driver::Saved;
 
 /// Between two tries to write what waits.
@@ -267,6 +270,7 @@ impl Desk {
             Order::Write(_) | Order::SaveTimer { .. } | Order::Lease(..) => return,
             Order::Load => Stored::Loaded(self.load()),
             Order::Find(name, then) => self.find(&name, then),
+            Order::Delete(id, then) => self.delete(&id, then),
             Order::List {
                 most,
                 hidden,
@@ -276,12 +280,17 @@ impl Desk {
                 let cards = self.ask(|store| store.list(most, hidden, title.as_deref()));
                 Stored::List(cards, then)
             }
-            Order::History(id, most, then) => {
-                Stored::History(self.ask(|store| store.history(&id, most)), then)
-            }
-            Order::Ticks(id, most, then) => {
-                Stored::Ticks(self.ask(|store| store.ticks(&id, most)), then)
-            }
+            Order::History(id, most, then) => match self.known(&id, then) {
+                Ok(then) => Stored::History(self.ask(|store| store.history(&id, most)), then),
+                Err(other) => *other,
+            },
+            Order::Ticks(id, kind, most, then) => match self.known(&id, then) {
+                Ok(then) => {
+                    let kind = kind.map(TimerKind::word);
+                    Stored::Ticks(self.ask(|store| store.ticks(&id, kind, most)), then)
+                }
+                Err(other) => *other,
+            },
             Order::LeftOpen(before) => {
                 Stored::LeftOpen(self.ask(|store| store.left_open(before, 1000)))
             }
@@ -290,41 +299,6 @@ impl Desk {
             }
         };
         self.tell(stored);
-    }
-
-    fn others(&self) -> BTreeMap<String, String> {
-        let leases = self.leases.as_ref();
-        leases.map(Leases::of_others).unwrap_or_default()
-    }
-
-    /// Sessions that another process has live are left to it: a timer has one driver.
-    fn load(&mut self) -> Result<Loaded, String> {
-        let mut loaded = self.ask(Store::load)?;
-        let others = self.others();
-        loaded.revived.retain(|found| {
-            let holder = others.get(&found.card.id);
-            if let Some(holder) = holder {
-                let id = &found.card.id;
-                tracing::warn!("The session {id} is left to {holder}, which holds it.");
-            }
-            holder.is_none()
-        });
-        Ok(loaded)
-    }
-
-    fn find(&mut self, name: &str, then: Then) -> Stored {
-        let found = match self.ask(|store| Ok((store.find(name)?, store.theirs(name)?))) {
-            Ok((None, Some(source))) => {
-                return Stored::Theirs(format!("Hermes Agent ({source})"), then);
-            }
-            found => found.map(|(found, _)| found),
-        };
-        if let Ok(Some(found)) = &found
-            && let Some(holder) = self.others().remove(&found.card.id)
-        {
-            return Stored::Theirs(holder, then);
-        }
-        Stored::Found(found.map(|found| found.map(Box::new)), then)
     }
 }
 

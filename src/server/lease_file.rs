@@ -6,6 +6,7 @@
 //! longer than we look makes us look again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -20,6 +21,8 @@ use crate::host::liveness_probe::liveness;
 
 /// More than this is no registry of sessions.
 const LARGEST: u64 = 16 << 20;
+/// How long a command waits for the lock, which everybody holds for a moment only.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// What we are called in it.
 const SURFACE: &str = "serve";
 const FILE: Replace<'static> = Replace {
@@ -122,7 +125,7 @@ impl Leases {
         let Some(_lock) = files::try_lock(&self.home.join("runtime/active_sessions.lock"))? else {
             return Ok(false);
         };
-        let mut document = self.read()?;
+        let mut document = read(&self.home)?;
         let entries = entries(&mut document)?;
         entries.retain(|entry| !self.makes_room(entry));
         let taken: BTreeSet<String> = entries.iter().filter_map(session).collect();
@@ -130,16 +133,6 @@ impl Leases {
         entries.extend(free.map(|(_, entry)| entry.clone()));
         FILE.write(&path, document.to_string().as_bytes())?;
         Ok(true)
-    }
-
-    fn read(&self) -> Result<Value> {
-        let path = self.home.join("runtime/active_sessions.json");
-        let failed = || format!("failed to read {}", path.display());
-        match files::read_regular(&path, LARGEST) {
-            Ok(text) => serde_json::from_slice(&text).context(Kind::Invalid, failed()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(json!({})),
-            Err(error) => Err(Error::io(failed(), error)),
-        }
     }
 
     /// Our own entries are written anew; one of a dead process on a session that we hold goes.
@@ -168,7 +161,7 @@ impl Leases {
     /// Sessions that another process holds, or may hold, and who that is. A registry that cannot be
     /// read names nobody: our own tables say which sessions are ours.
     pub(crate) fn of_others(&self) -> BTreeMap<String, String> {
-        let mut document = self.read().unwrap_or_default();
+        let mut document = read(&self.home).unwrap_or_default();
         let mut others = BTreeMap::new();
         for entry in entries(&mut document)
             .map(std::mem::take)
@@ -185,6 +178,32 @@ impl Leases {
         }
         others
     }
+}
+
+fn read(home: &Home) -> Result<Value> {
+    let path = home.join("runtime/active_sessions.json");
+    let failed = || format!("failed to read {}", path.display());
+    match files::read_regular(&path, LARGEST) {
+        Ok(text) => serde_json::from_slice(&text).context(Kind::Invalid, failed()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(json!({})),
+        Err(error) => Err(Error::io(failed(), error)),
+    }
+}
+
+/// Takes left-over leases of one session out, by their ids: for a command, which waits for the lock.
+pub(super) fn remove(home: &Home, of: &str, leases: &[&str]) -> Result<()> {
+    let lock = home.join("runtime/active_sessions.lock");
+    let Some(_lock) = files::wait_lock_for(&lock, PATIENCE)? else {
+        let message = format!("somebody holds {} for long", lock.display());
+        return Err(Error::new(Kind::Busy, message).with_hint("try again"));
+    };
+    let mut document = read(home)?;
+    entries(&mut document)?.retain(|entry| {
+        let lease = entry.get("lease_id").and_then(Value::as_str);
+        session(entry).as_deref() != Some(of) || !lease.is_some_and(|id| leases.contains(&id))
+    });
+    let path = home.join("runtime/active_sessions.json");
+    FILE.write(&path, document.to_string().as_bytes())
 }
 
 /// Start of a process as Hermes Agent computes it, which compares it to the millisecond: the kernel's
@@ -296,6 +315,14 @@ mod tests {
         leases.save();
         assert_eq!(listed(&home)["entries"][0], theirs);
         assert_eq!(listed(&home)["entries"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_command_takes_out_what_it_names_and_nothing_else() {
+        let others = [entry("1", "a", DEAD), entry("2", "b", DEAD)];
+        let (_directory, home) = with(&json!([others[0], entry("2", "a", DEAD), others[1]]));
+        remove(&home, "a", &["2", "3"]).unwrap();
+        assert_eq!(listed(&home), json!({"entries": others, "more": true}));
     }
 
     #[test]

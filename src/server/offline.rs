@@ -1,19 +1,29 @@
-//! Orders to timers, and looks at their past, while no serve runs: straight on the store.
+//! Orders to timers and sessions, and looks at their past, while no serve runs: straight on the store.
 //!
-//! The home's lock is taken for as long as an order takes, so that no serve starts in the middle of it.
+//! The home is taken for as long as an order takes, so that no serve starts in the middle of it; one
+//! that wants to start waits.
 
-use super::instance::{Held, Instance};
+mod theirs;
+
+use super::instance::{self, Held, Instance};
 use crate::clock::Now;
 use crate::db::{self, Damage};
 use crate::error::{Error, Kind, Result};
 use crate::home::Home;
-use crate::sessions::store::{self, Found, Store, StoredTimer, Tick};
+use crate::runtime::Runtime;
+use crate::sessions::store::names::{self, Named};
+use crate::sessions::store::{self, Found, Store, StoredTimer, Tick, Write};
 use crate::timers::driver::{Driven, Save, Saved, Timer};
 use crate::timers::event::{TimerEvent, TimerRules};
 use crate::timers::heartbeat::{Heartbeat, HeartbeatOwn};
 use crate::timers::heartbeat_row::HeartbeatRow;
 use crate::timers::loop_row::LoopRow;
 use crate::timers::loop_state::{LoopOwn, LoopState};
+
+/// Why a session ends that somebody closes.
+const CLOSED: &str = "tui_close";
+/// Sessions that are named where a name may mean several.
+const CANDIDATES: u32 = 10;
 
 /// Which kind of timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,39 +54,52 @@ pub struct Ordered {
     pub row: String,
 }
 
-/// Hands an event to the timer of a stored session of ours.
+/// What is ordered.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// Which timer.
+    pub which: Which,
+    /// What happens to it.
+    pub event: &'a TimerEvent,
+    /// The limits.
+    pub rules: &'a TimerRules,
+}
+
+/// Hands an event to the timer of a stored session. One that Hermes Agent made, or that another process
+/// may have live, is left to whoever has it.
 ///
 /// # Errors
-/// When a serve has the home, there is no such session or timer, or the store refuses.
-pub fn order(
-    home: &Home,
-    name: &str,
-    which: Which,
-    event: &TimerEvent,
-    (rules, now): (&TimerRules, Now),
-) -> Result<Ordered> {
-    let Some(_instance) = Instance::take(home)? else {
-        return Err(Held::look(home, now).refusal(home));
-    };
-    let path = home.state_db();
-    if !path.exists() {
-        return Err(unknown(name));
+/// When a serve or anybody else alive has it, there is no such session or timer, or the store refuses.
+pub fn order(runtime: &Runtime, home: &Home, name: &str, order: Order<'_>) -> Result<Ordered> {
+    let Order {
+        which,
+        event,
+        rules,
+    } = order;
+    let now = runtime.clock.now();
+    let (_taken, mut store) = open(home, name, now)?;
+    let named = one(name, store.named(name, CANDIDATES)?)?;
+    if !named.ours {
+        let row = theirs::order((runtime, home), &mut store, &named.id, order)?;
+        return Ok(Ordered {
+            session: named.id,
+            row,
+        });
     }
-    let mut store = Store::open(&path)?;
-    let found = store.find(name)?.ok_or_else(|| unknown(name))?;
+    theirs::free_of_others((runtime, home), &named.id)?;
+    let found = store.find(&named.id)?.ok_or_else(|| unknown(name))?;
     let wall = now.wall.as_duration().as_secs_f64();
+    let stored = of(&found, which)?;
+    let broken = |error| unreadable(&found.card.id, &error);
     let row = match which {
         Which::Loop => {
-            let stored = of(&found, which)?;
-            let row = LoopRow::parse(&stored.text).map_err(|error| unreadable(&found, &error))?;
+            let row = LoopRow::parse(&stored.text).map_err(broken)?;
             let own: LoopOwn = serde_json::from_str(&stored.own).unwrap_or_default();
             let state = LoopState::restore(row, own);
             apply(&mut store, (&found, which), state, event, (rules, wall))?
         }
         Which::Heartbeat => {
-            let stored = of(&found, which)?;
-            let row =
-                HeartbeatRow::parse(&stored.text).map_err(|error| unreadable(&found, &error))?;
+            let row = HeartbeatRow::parse(&stored.text).map_err(broken)?;
             let own: HeartbeatOwn = serde_json::from_str(&stored.own).unwrap_or_default();
             let state = Heartbeat {
                 row,
@@ -92,18 +115,119 @@ pub fn order(
     })
 }
 
+/// What was closed, or would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closed {
+    /// The stored session.
+    pub session: String,
+    /// What is over with it, in words.
+    pub over: Vec<String>,
+}
+
+/// Closes a session that nobody holds any more. One of ours is ended in the store, and its timers are
+/// left as a serve leaves them; of one of Hermes Agent's the leases of dead processes are given back.
+///
+/// # Errors
+/// When a serve or anybody else alive has it, there is nothing to close, or the store refuses.
+pub fn close(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Result<Closed> {
+    let now = runtime.clock.now();
+    let (_taken, mut store) = open(home, name, now)?;
+    let named = one(name, store.named(name, CANDIDATES)?)?;
+    let session = named.id;
+    if !named.ours {
+        let over = theirs::give_back((runtime, home), &session, dry_run)?;
+        return Ok(Closed { session, over });
+    }
+    theirs::free_of_others((runtime, home), &session)?;
+    let found = store.find(&session)?.ok_or_else(|| unknown(name))?;
+    let mut card = found.card;
+    if let Some(why) = &card.end_reason {
+        let message = format!("session '{session}' has ended already ({why})");
+        return Err(Error::new(Kind::NotFound, message));
+    }
+    let mut over = vec![format!("the session, of '{}'", card.source)];
+    let mut writes = Vec::new();
+    for (kind, stored) in [("loop", &found.looping), ("heartbeat", &found.heartbeat)] {
+        let row: Option<serde_json::Value> = stored
+            .as_ref()
+            .and_then(|stored| serde_json::from_str(&stored.text).ok());
+        let row = row.unwrap_or_default();
+        if row.get("status").and_then(serde_json::Value::as_str) != Some("active") {
+            continue;
+        }
+        over.push(format!(
+            "its live {kind}, which stays in the store and is not driven"
+        ));
+        writes.push(Write::NotDriven {
+            session_id: session.clone(),
+            kind,
+            reason: Some(format!("its session was removed ({CLOSED})")),
+            due_at: row.get("next_due_at").and_then(serde_json::Value::as_f64),
+        });
+    }
+    card.ended_at = Some(now.wall.as_duration().as_secs_f64());
+    card.end_reason = Some(CLOSED.to_owned());
+    writes.push(Write::Card(card));
+    if !dry_run {
+        store.write(&writes)?;
+    }
+    Ok(Closed { session, over })
+}
+
+/// Gives the left-over leases of a session of Hermes Agent's back, also beside a serve.
+///
+/// # Errors
+/// When the session is ours, anybody alive has it, or there is nothing to give back.
+pub fn give_back(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Result<Closed> {
+    let named = db::snapshot(&home.state_db(), &db::wait)
+        .and_then(|snapshot| snapshot.read(|c| names::named(c, name, CANDIDATES)))
+        .map_err(|damage| Error::new(Kind::Io, "failed to read state.db").with_source(damage))?;
+    let Named { id, ours } = one(name, named)?;
+    if ours {
+        let message = format!("serve does not hold session '{id}': there is nothing to close");
+        return Err(Error::new(Kind::NotFound, message).with_hint("hermes session list"));
+    }
+    let over = theirs::give_back((runtime, home), &id, dry_run)?;
+    Ok(Closed { session: id, over })
+}
+
+/// Takes the home for an order, and opens its store.
+fn open(home: &Home, name: &str, now: Now) -> Result<(instance::Order, Store)> {
+    let Some(taken) = Instance::take_for_order(home)? else {
+        return Err(Held::look(home, now).refusal(home));
+    };
+    let path = home.state_db();
+    if !path.exists() {
+        return Err(unknown(name));
+    }
+    Ok((taken, Store::open(&path)?))
+}
+
+/// The one session that a name means.
+fn one(name: &str, mut found: Vec<Named>) -> Result<Named> {
+    if found.len() > 1 {
+        let error = Error::new(
+            Kind::NotFound,
+            format!("'{name}' is the begin, or the title, of several sessions"),
+        );
+        let hints = found.into_iter().map(|one| one.id);
+        return Err(hints.fold(error, Error::with_hint));
+    }
+    found.pop().ok_or_else(|| unknown(name))
+}
+
+fn no_timer(id: &str, which: Which) -> Error {
+    let kind = which.word();
+    Error::new(Kind::NotFound, format!("session '{id}' has no {kind}"))
+        .with_hint(format!("hermes {kind} list --all lists them"))
+}
+
 fn of(found: &Found, which: Which) -> Result<&StoredTimer> {
     let timer = match which {
         Which::Loop => found.looping.as_ref(),
         Which::Heartbeat => found.heartbeat.as_ref(),
     };
-    timer.ok_or_else(|| {
-        let kind = which.word();
-        Error::new(
-            Kind::NotFound,
-            format!("session '{}' has no {kind}", found.card.id),
-        )
-    })
+    timer.ok_or_else(|| no_timer(&found.card.id, which))
 }
 
 fn apply<T: Timer>(
@@ -126,8 +250,12 @@ fn apply<T: Timer>(
         text: after.clone(),
         own: driven.state.own_text(),
     };
-    match store.save_timer(&found.card.id, which.word(), &save)? {
-        Saved::Done => Ok(after),
+    stored(store.save_timer(&found.card.id, which.word(), &save)?).map(|()| after)
+}
+
+fn stored(saved: Saved) -> Result<()> {
+    match saved {
+        Saved::Done => Ok(()),
         Saved::Lost(_) => Err(Error::new(
             Kind::Busy,
             "another program changed the timer at the same moment",
@@ -140,22 +268,32 @@ fn apply<T: Timer>(
     }
 }
 
-/// The newest wake-ups of a session's timers, without writing anything.
+/// The newest wake-ups of a session's timers of one kind, without writing anything, and the session.
 ///
 /// # Errors
-/// When the store cannot be read.
-pub fn ticks(home: &Home, name: &str, most: u32) -> Result<Vec<Tick>> {
+/// When the store cannot be read, or the name means no session of ours.
+pub fn ticks(home: &Home, name: &str, which: Which, most: u32) -> Result<(String, Vec<Tick>)> {
     let failed = |damage: Damage| {
         let path = home.state_db();
         Error::new(Kind::Io, format!("failed to read {}", path.display())).with_source(damage)
     };
-    match db::snapshot(&home.state_db(), &db::wait) {
-        Err(Damage::Missing) => Err(unknown(name)),
-        Err(damage) => Err(failed(damage)),
-        Ok(snapshot) => snapshot
-            .read(|connection| store::ticks_of(connection, name, most))
-            .map_err(failed),
+    let snapshot = match db::snapshot(&home.state_db(), &db::wait) {
+        Err(Damage::Missing) => return Err(unknown(name)),
+        other => other.map_err(failed)?,
+    };
+    let named = snapshot.read(|connection| names::named(connection, name, CANDIDATES));
+    let named = one(name, named.map_err(failed)?)?;
+    if !named.ours {
+        let message = format!(
+            "session '{}' is Hermes Agent's, which keeps no record of wake-ups",
+            named.id
+        );
+        return Err(Error::new(Kind::NotFound, message));
     }
+    let ticks = snapshot
+        .read(|connection| store::ticks_of(connection, &named.id, Some(which.word()), most))
+        .map_err(failed)?;
+    Ok((named.id, ticks))
 }
 
 fn unknown(name: &str) -> Error {
@@ -166,8 +304,7 @@ fn unknown(name: &str) -> Error {
     .with_hint("hermes session list")
 }
 
-fn unreadable(found: &Found, error: &crate::timers::row::RowError) -> Error {
-    let id = &found.card.id;
+fn unreadable(id: &str, error: &crate::timers::row::RowError) -> Error {
     Error::new(
         Kind::Invalid,
         format!("the row of session '{id}' cannot be read: {error}"),

@@ -14,6 +14,7 @@ use super::hub::{End, Event, TurnId, TurnSpec};
 use crate::agent::runner::{self, Ended, Place};
 use crate::agent::settings::{AnswerIn, PromptBy};
 use crate::agent::{Invocation, Turn};
+use crate::child::guard::guarded;
 use crate::child::run::{End as ProcessEnd, Stream};
 use crate::error::{Context as _, Error, Kind, Result};
 use crate::runtime::Environ;
@@ -213,6 +214,8 @@ fn prepare(spec: &TurnSpec, around: &Surroundings) -> Result<Prepared> {
     if let Some(word) = invocation.argv.first_mut() {
         *word = found.into_os_string();
     }
+    // A serve that is killed takes its agents with it: the next one begins their turns anew.
+    invocation.argv = guarded(invocation.argv);
     let cwd = match &spec.cwd {
         Some(cwd) if !std::path::Path::new(cwd).is_dir() => {
             return Err(Error::new(

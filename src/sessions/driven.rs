@@ -24,7 +24,9 @@ pub enum Party {
 }
 
 impl Party {
-    fn words(&self) -> String {
+    /// The party in words; one that does not run says so.
+    #[must_use]
+    pub fn words(&self) -> String {
         match self {
             Self::Runs {
                 what,
@@ -43,6 +45,8 @@ pub struct Drivers {
     pub gateway: Party,
     /// Our serve.
     pub serve: Party,
+    /// Backends of Hermes Agent that said they live: which of them has loaded a session nobody sees.
+    pub backends: Vec<Party>,
     /// Who holds which stored session, by the registry.
     pub holders: BTreeMap<String, Vec<Party>>,
     /// Why the registry could not be read.
@@ -145,6 +149,7 @@ mod tests {
         Drivers {
             gateway: Party::Not("no messaging gateway runs for this home".into()),
             serve: Party::Not("no serve runs for this home".into()),
+            backends: Vec::new(),
             holders: BTreeMap::new(),
             registry_gap: None,
             ours: BTreeSet::new(),

@@ -1,10 +1,14 @@
 //! Looks at the store, the records and the processes of one home, and says what it could not see.
 //! Reads only: the store as a snapshot, locks from the kernel's table, nothing is tried or made.
 
+mod parties;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+pub use self::parties::life;
+use self::parties::{backend, drivers, machine_of};
 use super::driven::{Drivers, Party};
 use super::limits::{Law, Limits};
 use super::moment::Moment;
@@ -17,12 +21,7 @@ use crate::config::{Config, Settings};
 use crate::db::{self, Damage, Snapshot};
 use crate::error::{Error, Kind, Result};
 use crate::home::Home;
-use crate::host::facts::{Environment, HomeRecords, Machine, OwnerRecord, Recorded, Role};
-use crate::host::liveness::{Identity, Liveness};
-use crate::host::liveness_probe::liveness;
-use crate::host::locks::{Holder, LockTable};
-use crate::host::machine_probe::machine;
-use crate::host::records_probe;
+use crate::host::facts::Machine;
 use crate::runtime::Runtime;
 use crate::timers::event::TimerRules;
 use crate::timers::heartbeat::{Heartbeat, HeartbeatOwn};
@@ -56,6 +55,9 @@ pub struct View {
     pub drivers: Drivers,
     /// What could not be read, and why.
     pub gaps: Vec<String>,
+    /// The emergency stop that is in force, in words: whoever looks for one fills it in.
+    pub stop: Option<String>,
+    own: BTreeMap<String, String>,
     newest: BTreeMap<String, Timestamp>,
     leased: BTreeMap<String, f64>,
     delegated: Asked<BTreeMap<String, u32>>,
@@ -73,6 +75,7 @@ pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
     );
     let settings = Settings::of(&config);
     let wall = runtime.clock.wall().as_duration().as_secs_f64();
+    let machine = machine_of(runtime);
     let mut view = View {
         now: Moment::of_store(wall),
         law: Law {
@@ -85,8 +88,10 @@ pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
         loops: Vec::new(),
         heartbeats: Vec::new(),
         routed: BTreeSet::new(),
-        drivers: drivers(runtime, home),
+        drivers: drivers(&machine, home),
         gaps: config.problems().iter().map(ToString::to_string).collect(),
+        stop: None,
+        own: BTreeMap::new(),
         newest: BTreeMap::new(),
         leased: BTreeMap::new(),
         delegated: Asked::Known(BTreeMap::new()),
@@ -94,7 +99,7 @@ pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
     let path = home.state_db();
     match db::snapshot(&path, &db::wait) {
         Ok(snapshot) => view
-            .read(&snapshot)
+            .read(&snapshot, &machine)
             .map_err(|damage| unreadable(home, damage))?,
         Err(Damage::Missing) => view.gaps.push(format!("{}: no such file", path.display())),
         Err(damage) => return Err(unreadable(home, damage)),
@@ -110,13 +115,21 @@ fn unreadable(home: &Home, damage: Damage) -> Error {
 }
 
 impl View {
-    fn read(&mut self, snapshot: &Snapshot) -> std::result::Result<(), Damage> {
+    fn read(&mut self, snapshot: &Snapshot, machine: &Machine) -> std::result::Result<(), Damage> {
         self.open = snapshot
             .read(|c| rows::open_sessions(c, MOST))?
             .unwrap_or_default();
         let ours = snapshot.read(|c| store::open_sessions(c, MOST))?;
         self.drivers.ours = ours.iter().map(|card| card.id.clone()).collect();
         self.drivers.left = snapshot.read(store::not_driven)?;
+        let backends = snapshot.read(|c| rows::backend_heartbeats(c, MOST))?;
+        let backends = backends.unwrap_or_default();
+        let wall = self.now.wall;
+        self.drivers.backends = backends
+            .iter()
+            .map(|row| backend(row, machine, wall))
+            .collect();
+        self.own = snapshot.read(store::own_of_heartbeats)?;
         self.open.extend(ours.into_iter().map(listed));
         self.ended = snapshot.read(rows::ended)?.unwrap_or_default();
         self.loops = snapshot.read(|c| loops(c, MOST))?.unwrap_or_default();
@@ -174,15 +187,23 @@ impl View {
         Asked::Known(known)
     }
 
-    /// A heartbeat as the machine knows it, by its row alone.
+    /// A heartbeat as the machine knows it, by its row and what is stored beside it.
     #[must_use]
     pub fn heartbeat(&self, id: &str, row: &HeartbeatRow) -> Heartbeat {
         let gateway_owned = self.routed.contains(id);
+        let own = self.own.get(id);
+        let own = own.and_then(|text| serde_json::from_str::<HeartbeatOwn>(text).ok());
         Heartbeat {
             row: row.clone(),
-            own: HeartbeatOwn::default(),
+            own: own.unwrap_or_default(),
             gateway_owned,
         }
+    }
+
+    /// Whether an open session is ours, and not Hermes Agent's.
+    #[must_use]
+    pub fn is_ours(&self, id: &str) -> bool {
+        self.drivers.ours.contains(id)
     }
 
     /// The live process that holds a session.
@@ -233,6 +254,7 @@ impl View {
         Evidence {
             id: id.clone(),
             source: stored.source.clone(),
+            ours: self.is_ours(id),
             started_at: stored.started_at.map(seconds),
             last_activity_at: newest.map(seconds),
             pinned: stored.pinned,
@@ -267,138 +289,4 @@ fn listed(card: store::Card) -> StoredSession {
 
 fn seconds(at: Timestamp) -> f64 {
     at.as_duration().as_secs_f64()
-}
-
-/// Who might drive timers of this home.
-fn drivers(runtime: &Runtime, home: &Home) -> Drivers {
-    let pairs: Vec<(String, String)> = runtime
-        .environ
-        .iter()
-        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
-        .collect();
-    let environ = Environment::select(
-        pairs
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str())),
-    );
-    let machine = machine(&environ, runtime.clock.now());
-    let root = home.root();
-    let mut homes = vec![home.clone()];
-    if root.path() != home.path() {
-        homes.push(root);
-    }
-    let records = records_probe::homes(&homes, &machine, &LockTable::new());
-    let (holders, registry_gap) = holders(home, &machine);
-    let gateways = records.iter().map(gateway);
-    let serve = records.first().map_or_else(
-        || Party::Unsure("the records of the home cannot be read".to_owned()),
-        |own| {
-            party(
-                "serve",
-                &own.serve_lock_held,
-                &[&own.serve],
-                "no serve runs for this home",
-            )
-        },
-    );
-    Drivers {
-        gateway: best(gateways),
-        serve,
-        holders,
-        registry_gap,
-        ours: BTreeSet::new(),
-        left: BTreeMap::new(),
-    }
-}
-
-fn gateway(records: &HomeRecords) -> Party {
-    let named = [&records.gateway_lock, &records.gateway_pid];
-    let none = "no messaging gateway runs for this home";
-    party(
-        "messaging gateway",
-        &records.gateway_lock_held,
-        &named,
-        none,
-    )
-}
-
-/// The surest of several.
-fn best(parties: impl Iterator<Item = Party>) -> Party {
-    let rank = |party: &Party| match party {
-        Party::Runs { .. } => 0,
-        Party::Unsure(_) => 1,
-        Party::Not(_) => 2,
-    };
-    let none = Party::Not("no messaging gateway runs for this home".to_owned());
-    parties.min_by_key(rank).unwrap_or(none)
-}
-
-/// What a lock and records say. The lock counts most: it is held for the life of the process.
-fn party(what: &str, lock: &Holder, records: &[&Recorded<OwnerRecord>], none: &str) -> Party {
-    let named = || records.iter().filter_map(|record| record.known()?.as_ref());
-    let alive = named()
-        .find(|record| record.liveness.is_alive())
-        .map(|record| record.pid);
-    if lock.is_held() || alive.is_some() {
-        let pid = lock.pids().first().copied().or(alive);
-        return Party::Runs {
-            what: what.to_owned(),
-            pid,
-        };
-    }
-    if *lock == Holder::Free {
-        return Party::Not(none.to_owned());
-    }
-    if let Some(gap) = records.iter().find_map(|record| record.gap()) {
-        return Party::Unsure(format!("{what}: {}", gap.why));
-    }
-    let doubtful = named().find(|record| matches!(record.liveness, Liveness::Unverified(_)));
-    match doubtful {
-        Some(record) => Party::Unsure(format!(
-            "{what}, pid {}, cannot be checked from here",
-            record.pid
-        )),
-        None => Party::Not(none.to_owned()),
-    }
-}
-
-fn holders(home: &Home, machine: &Machine) -> (BTreeMap<String, Vec<Party>>, Option<String>) {
-    let registry = match rows::read_registry(home) {
-        Ok(registry) => registry.unwrap_or_default(),
-        Err(why) => {
-            return (
-                BTreeMap::new(),
-                Some(format!("runtime/active_sessions.json: {why}")),
-            );
-        }
-    };
-    let mut holders: BTreeMap<String, Vec<Party>> = BTreeMap::new();
-    for lease in registry.leases {
-        let what = lease.surface.unwrap_or_else(|| "a process".to_owned());
-        let pid = lease.pid.and_then(|pid| u32::try_from(pid).ok());
-        let life = pid.map(|pid| {
-            let started_at = lease.process_start_time.map(seconds);
-            let recorded = Identity {
-                pid,
-                started_at,
-                ..Identity::default()
-            };
-            liveness(&recorded, machine, |role| role != Role::Other)
-        });
-        let party = match (life, pid) {
-            (Some(life), Some(pid)) if life.is_alive() => Party::Runs {
-                what,
-                pid: Some(pid),
-            },
-            (Some(life), Some(pid)) if life.is_over() => {
-                Party::Not(format!("{what}, pid {pid}, has ended"))
-            }
-            (_, Some(pid)) => {
-                Party::Unsure(format!("{what}, pid {pid}, cannot be checked from here"))
-            }
-            _ => Party::Unsure(format!("{what} holds it and names no pid")),
-        };
-        holders.entry(lease.session_id).or_default().push(party);
-    }
-    (holders, None)
 }

@@ -21,7 +21,7 @@ use crate::timers::row::Status;
 pub struct TimerLine {
     /// The stored session.
     pub session: String,
-    /// `active`, `paused`, `done`, `cleared`, `not driven`, `cannot tell`, `unreadable`.
+    /// `active`, `stopped`, `paused`, `done`, `cleared`, `not driven`, `cannot tell`, `unreadable`.
     pub state: &'static str,
     /// Why: who drives it, why nobody does, why it is paused or has ended.
     pub because: Option<String>,
@@ -65,6 +65,19 @@ fn state(status: &Status, why: Option<&str>, driven: &Driven) -> (&'static str, 
     }
 }
 
+type State = (&'static str, Option<String>);
+
+/// Under an emergency stop neither serve nor the messaging gateway fires; other processes do not look
+/// for one.
+fn stopped(view: &View, session: &str, routed: bool, (state, why): State) -> State {
+    match (&view.stop, &why) {
+        (Some(stop), Some(driven)) if state == "active" && (routed || view.is_ours(session)) => {
+            ("stopped", Some(format!("{stop}; {driven}")))
+        }
+        _ => (state, why),
+    }
+}
+
 fn unreadable(session: &str, why: &str) -> TimerLine {
     TimerLine {
         session: session.to_owned(),
@@ -98,11 +111,12 @@ fn loop_line(view: &View, session: &str, row: &LoopRow) -> TimerLine {
         .paused_reason
         .as_deref()
         .or(row.last_stop_reason.as_deref());
-    let (state, because) = state(
+    let known = state(
         &row.status,
         why,
         &driven(session, row.is_routed(), &view.drivers),
     );
+    let (state, because) = stopped(view, session, row.is_routed(), known);
     let every = match row.mode {
         Mode::Interval => loop_format_interval(row.interval_seconds),
         _ => format!(
@@ -144,7 +158,8 @@ pub fn heartbeats(view: &View) -> Vec<TimerLine> {
 fn heartbeat_line(view: &View, session: &str, row: &HeartbeatRow) -> TimerLine {
     let beat = view.heartbeat(session, row);
     let driven = driven(session, beat.gateway_owned, &view.drivers);
-    let (state, because) = state(&row.status, None, &driven);
+    let known = state(&row.status, beat.paused_reason(), &driven);
+    let (state, because) = stopped(view, session, beat.gateway_owned, known);
     let armed = row.status == Status::Active;
     TimerLine {
         session: session.to_owned(),
@@ -168,6 +183,8 @@ pub struct SessionLine {
     pub session: String,
     /// Where it lives: `tui`, `desktop`, a messaging platform.
     pub source: String,
+    /// Whose it is: `hermes`, this program, or `Hermes Agent`.
+    pub owner: &'static str,
     /// Who holds it; none is nobody.
     pub holder: Option<String>,
     /// The newest of start, activity and message: RFC 3339.
@@ -192,6 +209,11 @@ pub fn sessions(view: &View) -> Vec<SessionLine> {
             let line = SessionLine {
                 session: stored.id.clone(),
                 source: stored.source.clone(),
+                owner: if view.is_ours(&stored.id) {
+                    "hermes"
+                } else {
+                    "Hermes Agent"
+                },
                 holder: view.holder(&stored.id),
                 last_used_at: rfc3339(session.last_used),
                 timers: timers(view, &stored.id),
@@ -211,8 +233,15 @@ fn timers(view: &View, id: &str) -> Vec<String> {
             .iter()
             .filter(|one| one.active)
             .map(|one| {
-                let words = driven(id, one.elsewhere, &view.drivers).words();
-                format!("{} {words}", one.kind.word())
+                let driven = driven(id, one.elsewhere, &view.drivers);
+                let known = ("active", Some(driven.words()));
+                let known = stopped(view, id, one.elsewhere, known);
+                match (known, driven) {
+                    (("stopped", Some(words)), Driven::By(_)) => {
+                        format!("{} stopped: {words}", one.kind.word())
+                    }
+                    (_, driven) => format!("{} {}", one.kind.word(), driven.words()),
+                }
             })
             .collect(),
         Asked::Unreadable(why) => vec![format!("cannot be read: {why}")],

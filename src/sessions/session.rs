@@ -209,6 +209,22 @@ impl Session {
         })
     }
 
+    /// The refusal while it is being closed: it ends with its turn, and takes nothing new.
+    #[must_use]
+    pub fn leaving(&self) -> Option<Refusal> {
+        let reason = self.closing.as_ref()?;
+        let turn = self.turn.as_ref()?;
+        Some(Refusal {
+            code: code::BUSY,
+            holder: format!(
+                "its own turn ({}), it is being closed ({reason})",
+                turn.by.words()
+            ),
+            since: turn.claimed_at,
+            until: turn.stop.map(|stop| stop.until),
+        })
+    }
+
     /// When to look again, in awake seconds; an earlier look does no harm and changes nothing.
     #[must_use]
     pub fn next_wake(&self, law: &Law) -> Option<f64> {

@@ -1,8 +1,7 @@
-//! Who holds the slots under the cap, for the refusal of one more session and for `/metrics`. Pure.
+//! Who holds the slots, for the refusal of one more session. Pure.
 
 use serde::Serialize;
 
-use super::limits::Law;
 use super::moment::{Moment, span};
 use super::session::Session;
 
@@ -49,21 +48,10 @@ pub fn slots(sessions: &[Session], now: Moment) -> Vec<Slot> {
     slots
 }
 
-/// Whether one more session has room, once the cap has evicted what it may.
-#[must_use]
-pub fn has_room(sessions: &[Session], law: &Law) -> bool {
-    let held = sessions
-        .iter()
-        .filter(|session| session.holds_slot())
-        .count();
-    law.limits.cap == 0 || held < law.limits.cap
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::cases_tests::{at, attached, go, law, started};
+    use super::super::cases_tests::{at, attached, go, started};
     use super::super::event::Event;
-    use super::super::limits::Limits;
     use super::*;
 
     #[test]
@@ -75,14 +63,5 @@ mod tests {
         let slots = slots(&sessions, at(840.0));
         let lines: Vec<String> = slots.iter().map(Slot::text).collect();
         assert_eq!(lines, ["one: held by tui, 14 min old, used 12 min ago"]);
-        let tight = Law {
-            limits: Limits {
-                cap: 1,
-                ..Limits::default()
-            },
-            ..law()
-        };
-        assert!(!has_room(&sessions, &tight));
-        assert!(has_room(&sessions[..1], &tight), "a draft leaves the room");
     }
 }

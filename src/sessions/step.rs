@@ -37,7 +37,10 @@ impl Session {
             Event::Attach(client) => self.attach(client, law, now),
             Event::Detach(client) => self.detach(&client, law, now),
             Event::Used(client) => self.used(&client, at),
-            Event::UserMessage => self.user_message(at),
+            Event::UserMessage => match self.leaving() {
+                Some(refusal) => vec![Effect::Refuse(refusal)],
+                None => self.user_message(at),
+            },
             Event::TickDue(kind) => self.tick_due(kind, at),
             Event::TurnBegan => self.progress(true, at),
             Event::Progress => self.progress(false, at),
@@ -81,6 +84,9 @@ impl Session {
                 since,
                 until: None,
             });
+        }
+        if let Some(leaving) = self.leaving() {
+            return Some(leaving);
         }
         let turn = self.turn.as_ref()?;
         let stop = turn
@@ -157,7 +163,7 @@ impl Session {
     fn user_message(&mut self, at: f64) -> Vec<Effect> {
         self.last_used = at;
         self.quiet_until = None;
-        if self.turn.is_some() || self.starting_since.is_some() || self.closing.is_some() {
+        if self.turn.is_some() || self.starting_since.is_some() {
             self.queued += 1;
             return vec![Effect::Queued(self.queued)];
         }

@@ -11,6 +11,7 @@
 //! A timer's row is written by compare-and-swap on its text, in one transaction with what only we know
 //! of it: of two that claim a tick one wins.
 
+pub mod names;
 mod read;
 mod record;
 pub mod schema;
@@ -22,8 +23,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-pub use read::{not_driven, open_sessions, ticks_of};
-pub use record::{Backend, Card, Found, Loaded, Message, StoredTimer, Tick, Write, state};
+pub use read::{not_driven, open_sessions, own_of_heartbeats, ticks_of};
+pub use record::{Backend, Card, Found, Loaded, Message, StoredTimer, Theirs, Tick, Write, state};
 
 use crate::db;
 use crate::error::{Error, Kind, Result};
@@ -71,6 +72,59 @@ impl Store {
     pub fn write(&mut self, writes: &[Write]) -> Result<()> {
         let steps: Vec<Step<'_>> = writes.iter().map(Step::Write).collect();
         self.apply(&steps).map(drop)
+    }
+
+    /// Deletes a session of ours and all of it, for good; whether there was one. A session of Hermes
+    /// Agent, and the rows of its timers, are left alone.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn delete(&mut self, session_id: &str) -> Result<bool> {
+        let mut run = || {
+            let transaction = db::immediate(&mut self.connection)?;
+            let ours = write::delete(&transaction, session_id)?;
+            transaction.commit()?;
+            Ok(ours)
+        };
+        run().map_err(|error| failed("write to", error))
+    }
+
+    /// The sessions that a name may mean: see [`names::named`].
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn named(&self, name: &str, most: u32) -> Result<Vec<names::Named>> {
+        names::named(&self.connection, name, most).map_err(|error| failed("read", error))
+    }
+
+    /// The row of a timer, whosever it is.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn timer_row(&self, session_id: &str, kind: &str) -> Result<Option<String>> {
+        row(&self.connection, &format!("{kind}:{session_id}"))
+            .map_err(|error| failed("read", error))
+    }
+
+    /// Changes the row of a timer, if it still has this text, and nothing beside it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn swap_row(
+        &mut self,
+        session_id: &str,
+        kind: &str,
+        from: &str,
+        to: &str,
+    ) -> Result<Saved> {
+        let key = format!("{kind}:{session_id}");
+        let mut run = || {
+            let transaction = db::immediate(&mut self.connection)?;
+            let saved = swap_text(&transaction, &key, Some(from), to)?;
+            transaction.commit()?;
+            Ok(saved)
+        };
+        run().map_err(|error| failed("write to", error))
     }
 
     /// Stores a timer, if its row still has the text that it is believed to have.
@@ -141,6 +195,34 @@ pub enum Step<'a> {
     },
 }
 
+fn row(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+    connection
+        .query_row(
+            "SELECT coalesce(value, '') FROM state_meta WHERE key = ?1",
+            [key],
+            |row| row.get(0),
+        )
+        .optional()
+}
+
+fn swap_text(
+    transaction: &Connection,
+    key: &str,
+    expected: Option<&str>,
+    text: &str,
+) -> rusqlite::Result<Saved> {
+    let there = row(transaction, key)?;
+    if there.as_deref() != expected {
+        return Ok(Saved::Lost(there));
+    }
+    transaction.execute(
+        "INSERT INTO state_meta (key, value) VALUES (?1, ?2)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        [key, text],
+    )?;
+    Ok(Saved::Done)
+}
+
 fn swap(
     transaction: &Connection,
     session_id: &str,
@@ -148,21 +230,10 @@ fn swap(
     save: &Save,
 ) -> rusqlite::Result<Saved> {
     let key = format!("{kind}:{session_id}");
-    let there: Option<String> = transaction
-        .query_row(
-            "SELECT coalesce(value, '') FROM state_meta WHERE key = ?1",
-            [&key],
-            |row| row.get(0),
-        )
-        .optional()?;
-    if there != save.expected {
-        return Ok(Saved::Lost(there));
+    let swapped = swap_text(transaction, &key, save.expected.as_deref(), &save.text)?;
+    if swapped != Saved::Done {
+        return Ok(swapped);
     }
-    transaction.execute(
-        "INSERT INTO state_meta (key, value) VALUES (?1, ?2)
-         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        [&key, &save.text],
-    )?;
     transaction.execute(
         "INSERT INTO hermes_timers (session_id, kind, own) VALUES (?1, ?2, ?3)
          ON CONFLICT (session_id, kind)

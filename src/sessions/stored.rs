@@ -17,6 +17,8 @@ pub struct Evidence {
     pub id: String,
     /// Its source: `tui`, `desktop`, a messaging platform.
     pub source: String,
+    /// Whether this program made it; all others are Hermes Agent's.
+    pub ours: bool,
     /// When it was begun.
     pub started_at: Option<f64>,
     /// The newest activity or message.
@@ -34,9 +36,6 @@ pub struct Evidence {
     /// Its loop and heartbeat.
     pub schedules: Asked<Vec<Schedule>>,
 }
-
-/// Sources whose sessions a serve may end; all others belong to another surface.
-const OURS: [&str; 4] = ["tui", "desktop", "subagent", "unknown"];
 
 /// The session that this evidence shows.
 #[must_use]
@@ -79,16 +78,18 @@ fn owner(evidence: &Evidence) -> Owner {
     if let Some(holder) = &evidence.held_by {
         return Owner::Other(holder.clone());
     }
+    // Nobody else has a session of ours, wherever it was begun.
+    if evidence.ours {
+        return Owner::Ours;
+    }
     if evidence.unsure.is_some() {
         return Owner::Unknown;
-    }
-    if !OURS.contains(&evidence.source.as_str()) {
-        return Owner::Other(format!("the surface '{}'", evidence.source));
     }
     if evidence.pinned {
         return Owner::Other("a person, who pinned it".to_owned());
     }
-    Owner::Ours
+    let source = &evidence.source;
+    Owner::Other(format!("Hermes Agent ('{source}'), which ends its own"))
 }
 
 /// What a judgement from the store alone cannot see, one sentence each.
@@ -111,7 +112,8 @@ mod tests {
     fn old() -> Evidence {
         Evidence {
             id: "s".into(),
-            source: "tui".into(),
+            source: "cli".into(),
+            ours: true,
             started_at: Some(NOW - 50.0 * DAY),
             last_activity_at: Some(NOW - 40.0 * DAY),
             pinned: false,
@@ -159,13 +161,15 @@ mod tests {
             (
                 Evidence {
                     source: "telegram".into(),
+                    ours: false,
                     ..old()
                 },
-                "'telegram'",
+                "Hermes Agent ('telegram')",
             ),
             (
                 Evidence {
                     unsure: Some("pid of another container".into()),
+                    ours: false,
                     ..old()
                 },
                 "unknown",
@@ -180,6 +184,7 @@ mod tests {
             (
                 Evidence {
                     pinned: true,
+                    ours: false,
                     ..old()
                 },
                 "pinned",

@@ -75,6 +75,25 @@ pub fn next_slot(slot: f64, interval: f64, after: f64, earliest: f64) -> f64 {
     next
 }
 
+/// The slot that follows a wake-up at `now` for the slot `due`: the next one where it was in time. One
+/// that stood in for slots that passed may come close to the next, which is then left out.
+#[must_use]
+pub fn slot_after(due: f64, interval: f64, now: f64, floor: f64) -> f64 {
+    let earliest = if passed(due, interval, now).in_time {
+        now
+    } else {
+        now + floor
+    };
+    next_slot(due, interval, now, earliest)
+}
+
+/// The first moment that is not too early after a wake-up at `fired`. Nobody looks at a slot to the
+/// millisecond: the floor is meant between slots, and one that was late does not put the next one off.
+#[must_use]
+pub fn not_before(fired: f64, floor: f64) -> f64 {
+    fired + floor * (1.0 - LATE_PART)
+}
+
 /// A due time that lies more than one interval ahead (the clock was set back), moved back by whole
 /// intervals so that the phase stays.
 #[must_use]
@@ -112,6 +131,15 @@ mod tests {
         assert_eq!(next_slot(100.0, 10.0, 150.0, 0.0), 160.0);
         assert_eq!(next_slot(100.0, 10.0, 149.0, 155.0), 160.0);
         assert_eq!(next_slot(100.0, 10.0, 50.0, 0.0), 100.0);
+    }
+
+    #[test]
+    fn a_late_wake_up_does_not_skip_the_next_slot_and_one_that_stands_in_does() {
+        assert_eq!(slot_after(100.0, 30.0, 100.01, 30.0), 130.0);
+        assert_eq!(slot_after(100.0, 30.0, 107.0, 30.0), 130.0);
+        assert_eq!(slot_after(100.0, 30.0, 120.0, 30.0), 160.0);
+        assert!(not_before(100.01, 30.0) < 130.0);
+        assert_eq!(not_before(120.0, 30.0), 142.5);
     }
 
     #[test]

@@ -175,6 +175,33 @@ fn b122_the_floor_holds_after_a_late_wake_up() {
 }
 
 #[test]
+fn a_cadence_at_the_floor_keeps_every_slot_although_each_look_is_late() {
+    for late in [0.01, 1.0, 7.0] {
+        let mut timer = set("30s watch", NINE);
+        let rules = TimerRules {
+            floor: 60.0,
+            ..rules()
+        };
+        let mut beat = Heartbeat::start("report", 60, NINE);
+        let (mut now, mut beats) = (NINE, 0);
+        for run in 0..100 {
+            now = timer.next_wake(&self::rules()).unwrap().max(now) + late;
+            assert_eq!(look(&mut timer, false, now), Some(0), "{late}: run {run}");
+            answer(&mut timer, "ok", now + 2.0);
+            let due = beat.next_wake(&rules).unwrap();
+            let woken = beat.step(TimerEvent::Due { busy: false }, &rules, due + late);
+            beats += usize::from(wake(&woken) == Some(0));
+            beat.step(TimerEvent::TurnBegan, &rules, due + late);
+            let said = TimerEvent::Answered(Outcome::Finished("ok".into()));
+            beat.step(said, &rules, due + late);
+        }
+        assert!(now - NINE < 99.0 * 30.0 + 7.5, "{late}: {}", now - NINE);
+        let slot = beat.row.last_fired_at - NINE;
+        assert!(beats == 100 && slot < 100.0 * 60.0 + 15.0, "{late}: {slot}");
+    }
+}
+
+#[test]
 fn b123_busy_over_five_slots_keeps_the_phase_and_counts() {
     let twelve = NINE + 3.0 * HOUR;
     let mut beat = Heartbeat::start("report", 300, twelve);

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cadence::{next_slot, not_too_far, passed};
+use super::cadence::{next_slot, not_before, not_too_far, passed, slot_after};
 use super::event::{
     LOST_AFTER_CADENCES, NeverBegan, Outcome, Proof, TimerEffect, TimerEvent, TimerRules,
 };
@@ -126,7 +126,7 @@ impl Heartbeat {
         }
         let mut at = self.due_at(rules).max(self.own.not_before);
         if self.row.last_fired_at > 0.0 {
-            at = at.max(self.row.last_fired_at + rules.floor);
+            at = at.max(not_before(self.row.last_fired_at, rules.floor));
         }
         Some(at)
     }
@@ -213,7 +213,7 @@ impl Heartbeat {
         self.own.beats = self.own.beats.saturating_add(1);
         self.row.fire_count = self.row.fire_count.saturating_add(1);
         self.row.last_fired_at = now;
-        self.set_due(next_slot(due, self.interval(rules), now, now + rules.floor));
+        self.set_due(slot_after(due, self.interval(rules), now, rules.floor));
         let text = heartbeat_text(&self.row, missed);
         vec![TimerEffect::Save, TimerEffect::Wake { text, missed }]
     }

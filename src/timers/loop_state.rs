@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::args::LoopArgs;
-use super::cadence::{next_slot, not_too_far, passed};
+use super::cadence::{next_slot, not_before, not_too_far, passed, slot_after};
 use super::event::{
     LOST_AFTER_CADENCES, NeverBegan, Proof, RESUME_DELAY_SECONDS, TimerEffect, TimerEvent,
     TimerRules,
@@ -115,7 +115,7 @@ impl LoopState {
         }
         let mut at = self.row.next_due_at.max(self.own.not_before);
         if self.row.last_fired_at > 0.0 {
-            at = at.max(self.row.last_fired_at + rules.floor);
+            at = at.max(not_before(self.row.last_fired_at, rules.floor));
         }
         Some(at)
     }
@@ -204,7 +204,7 @@ impl LoopState {
         self.row.last_fired_at = now;
         self.row.awaiting_response = true;
         self.row.next_due_at = if self.is_fixed() {
-            next_slot(due, cadence, now, now + rules.floor)
+            slot_after(due, cadence, now, rules.floor)
         } else {
             now + cadence
         };

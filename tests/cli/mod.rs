@@ -22,6 +22,7 @@ mod doors;
 mod exit;
 mod explain;
 mod generated;
+mod offline;
 mod serve;
 mod serve_commands;
 mod serve_hostile;

@@ -116,6 +116,32 @@ fn a_loop_is_controlled_with_serve_and_without() {
 }
 
 #[test]
+fn an_emergency_stop_is_shown_with_each_timer_and_a_pause_with_its_reason() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "[heartbeats]\nmax_beats = 2\n");
+    let mut serve = Serving::start(&sandbox);
+    text(&sandbox, &["heartbeat", "start", "10m", "ask:", "beat"]);
+    text(&sandbox, &["loop", "start", "30m", "ask:", "check"]);
+    serve.pass(1860, 60);
+    let list = json(&sandbox, &["heartbeat", "list"]);
+    let beat = &list["heartbeats"][0];
+    assert_eq!(beat["state"], "paused");
+    assert_eq!(beat["because"], "2 beats without a message of the user");
+    text(&sandbox, &["pause", "--reason", "a fire"]);
+    let list = json(&sandbox, &["loop", "list"]);
+    let looping = &list["loops"][0];
+    assert_eq!(looping["state"], "stopped", "{list}");
+    let because = looping["because"].as_str().expect("why");
+    assert!(
+        because.contains("a fire") && because.contains("driven by serve"),
+        "{because}"
+    );
+    let sessions = json(&sandbox, &["session", "list"]);
+    let all = sessions["sessions"].to_string();
+    assert!(all.contains("loop stopped: an emergency stop"), "{all}");
+}
+
+#[test]
 fn a_heartbeat_and_a_closed_session() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
@@ -180,6 +206,24 @@ fn a_loop_in_the_foreground_needs_no_serve() {
     );
     assert_eq!(serving::asked(&sandbox).len(), 1);
     assert!(!sandbox.home().join("state.db").exists());
+}
+
+#[test]
+fn the_judge_ends_a_loop_in_the_foreground() {
+    let sandbox = Sandbox::new();
+    let judge =
+        "[loops]\njudge = [\"/bin/sh\", \"-c\", \"grep -q 'the build is green' && echo it is\"]\n";
+    serving::configure(&sandbox, judge);
+    let done = sandbox
+        .hermes()
+        .args(["loop", "start", "--foreground", "5m", "ask:", "once"])
+        .args(["--until", "the build is green"])
+        .timeout(std::time::Duration::from_secs(60))
+        .assert()
+        .code(0);
+    let noted = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    let ended = "loop done (the condition is met: it is) after 1 ticks";
+    assert!(noted.contains(ended), "{noted}");
 }
 
 /// Starts a loop in the foreground with the agent of the tests, under these words.

@@ -25,6 +25,10 @@ fn open_sessions_are_listed_and_ended_ones_counted() {
     assert_eq!(first["source"], "desktop");
     let timer = first["timers"][0].as_str().expect("a timer");
     assert!(timer.starts_with("loop not driven: "), "{timer}");
+    assert_eq!(
+        (&first["owner"], &first["holder"]),
+        (&"Hermes Agent".into(), &Value::Null)
+    );
     assert_eq!(list["left_out"]["startup_orphan_reap"], 1);
 }
 
@@ -41,14 +45,16 @@ fn the_dry_run_gives_each_session_its_reasons_and_says_what_it_cannot_see() {
             .find(|row| row["stored_id"] == id)
             .expect("a row")
     };
-    // It is past every limit, but a serve that starts would be the driver of its loop.
-    let looping = of("20260101_090000_aaaaaa");
-    assert_eq!(looping["verdict"], "keep");
-    assert_eq!(looping["reasons"][0]["kind"], "sole_driver");
-    assert_eq!(
-        of("20260101_093000_cccccc")["because"],
-        "owned by the surface 'cli'"
-    );
+    // They are past every limit, but a serve that starts would leave them to the program that made them.
+    for (id, source) in [
+        ("20260101_090000_aaaaaa", "desktop"),
+        ("20260101_093000_cccccc", "cli"),
+    ] {
+        let row = of(id);
+        assert_eq!(row["verdict"], "keep");
+        let owner = format!("owned by Hermes Agent ('{source}'), which ends its own");
+        assert_eq!(row["because"], owner);
+    }
     assert_eq!(plan["left_out"]["ended: startup_orphan_reap"], 1);
     assert!(
         plan["unseen"]
@@ -60,9 +66,21 @@ fn the_dry_run_gives_each_session_its_reasons_and_says_what_it_cannot_see() {
 #[test]
 fn b129_a_session_left_open_by_a_dead_process_is_reaped_past_the_limit() {
     let sandbox = Sandbox::with_sample_home();
-    let pause = "UPDATE state_meta SET value = replace(value, '\"active\"', '\"paused\"')";
     let store = rusqlite_of(&sandbox);
-    store.execute_batch(pause).expect("an update");
+    // Two of ours, begun on the command line; a serve that starts would drive the loop of one.
+    store
+        .execute_batch(
+            "CREATE TABLE hermes_sessions (id TEXT PRIMARY KEY, source TEXT, title TEXT, cwd TEXT,
+                 model TEXT, parent_id TEXT, hidden INTEGER DEFAULT 0, agent_session TEXT,
+                 preview TEXT DEFAULT '', message_count INTEGER DEFAULT 0, started_at REAL,
+                 last_active REAL, ended_at REAL, end_reason TEXT);
+             INSERT INTO hermes_sessions (id, source, started_at, last_active)
+                 SELECT column1, 'cli', started_at, started_at FROM sessions, (VALUES ('ours'), ('looping'))
+                 WHERE id = '20260101_090000_aaaaaa';
+             INSERT INTO state_meta SELECT 'loop:looping', value FROM state_meta
+                 WHERE key = 'loop:20260101_090000_aaaaaa'",
+        )
+        .expect("sessions of ours");
     drop(store);
     let run = |now: &str| {
         let command = ["session", "reap", "--dry-run"];
@@ -73,14 +91,17 @@ fn b129_a_session_left_open_by_a_dead_process_is_reaped_past_the_limit() {
             .output();
         String::from_utf8(output.expect("it runs").stdout).expect("UTF-8")
     };
-    let line = |text: &str| {
+    let line = |text: &str, id: &str| {
         text.lines()
-            .find(|line| line.starts_with("20260101_090000"))
+            .find(|line| line.starts_with(id))
             .expect("a row")
             .to_owned()
     };
-    assert!(line(&run("2026-11-29T23:00:00Z")).contains("keep"));
-    let reaped = line(&run("2026-11-30T05:00:00Z"));
+    assert!(line(&run("2026-11-29T23:00:00Z"), "ours").contains("keep"));
+    let plan = run("2026-11-30T05:00:00Z");
+    assert!(line(&plan, "looping").contains("keep"));
+    assert!(line(&plan, "20260101_090000").contains("keep"));
+    let reaped = line(&plan, "ours");
     assert!(
         reaped.contains("reap (sweep)") && reaped.contains("6 h 20 min"),
         "{reaped}"

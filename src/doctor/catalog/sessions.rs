@@ -54,7 +54,10 @@ not absent: nothing drives it, and nothing lists it. Stop it, and set it anew.",
         title: "a loop or heartbeat is armed in a session that has ended",
         explanation: "The session was closed or reaped while its schedule was still armed, so that nothing can wake \
 it any more. The reason that was recorded for the end is shown. Stop it, and set it anew in a session that \
-lives.",
+lives.\n\n\
+Where the reason is ws_orphan_reap its client was away for longer than the grace. Raise \
+dashboard.ws_orphan_reap_grace_s, and the keepalive of the clients together with it: a client that looks less \
+often than the grace lasts learns too late that its connection is gone.",
         cleared_by: Remedy,
     },
     Entry {
@@ -112,8 +115,8 @@ hold a slot in Hermes Agent though no view shows them.",
         severity: Info,
         title: "sessions are open that no process holds",
         explanation: "Their rows were never closed: the process that had them ended without doing so. They have \
-been idle for longer than the idle limit, and nothing serves this home now. The next serve sweeps them; a dry \
-run shows which and why.",
+been idle for longer than the idle limit, and nothing serves this home now. The next serve of the program that \
+made them sweeps them; a dry run shows whose each is and why.",
         cleared_by: Remedy,
     },
     Entry {

@@ -157,6 +157,13 @@ impl Hub {
 
     /// A client used a session: it looks at it from now on, if it did not before.
     pub(super) fn used(&mut self, conn: ConnId, id: &str) -> Result<(), Failure> {
+        let leaving = self
+            .sessions
+            .get(id)
+            .and_then(|live| live.session.leaving());
+        if let Some(refusal) = leaving {
+            return Err(self.refused(&refusal));
+        }
         let name = self
             .sessions
             .get(id)

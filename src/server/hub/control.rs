@@ -93,16 +93,22 @@ impl Hub {
 
     pub(super) fn timer_history(&mut self, asked: Asked<'_>) -> Result<Option<Value>, Failure> {
         self.need_store()?;
-        let name = asked.params.required("session_id")?;
-        let live = self.sessions.get(name).map(|live| live.card.id.clone());
+        let kind = match asked.params.text("kind")? {
+            None => None,
+            Some("loop") => Some(TimerKind::Loop),
+            Some("heartbeat") => Some(TimerKind::Heartbeat),
+            Some(word) => {
+                let text = format!("{word} is no kind of timer: loop or heartbeat");
+                return Err(Failure::new(code::BAD_ARGUMENT, text));
+            }
+        };
         let most = asked.params.number("limit")?.unwrap_or(TICKS);
         let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let Some(id) = self.stored_id(asked)? else {
+            return Ok(Some(super::transcript::ticks(&[])));
+        };
         let then = asked.then(What::Ticks);
-        self.order(Order::Ticks(
-            live.unwrap_or_else(|| name.to_owned()),
-            most,
-            then,
-        ));
+        self.order(Order::Ticks(id, kind, most, then));
         Ok(None)
     }
 }

@@ -7,7 +7,7 @@ use super::Settings;
 use crate::agent::AgentCommand;
 use crate::server::protocol::Failure;
 use crate::sessions::schedule::TimerKind;
-use crate::sessions::store::{Card, Found, Loaded, Message, Tick, Write};
+use crate::sessions::store::{Card, Found, Loaded, Message, Theirs, Tick, Write};
 use crate::timers::driver::{Save, Saved};
 
 /// A connection.
@@ -115,6 +115,8 @@ pub(crate) enum Order {
     Lease(String, Option<String>),
     /// A session, by id or title.
     Find(String, Then),
+    /// A session that nobody holds, for good; by its id.
+    Delete(String, Then),
     /// The sessions used last.
     List {
         /// How many at most.
@@ -129,7 +131,7 @@ pub(crate) enum Order {
     /// The transcript of a session.
     History(String, u32, Then),
     /// The wake-ups of a session's timers.
-    Ticks(String, u32, Then),
+    Ticks(String, Option<TimerKind>, u32, Then),
     /// Sessions that nobody ended, not used since.
     LeftOpen(f64),
     /// The first of these files that is there: a standing task.
@@ -155,6 +157,8 @@ pub(crate) enum Then {
 pub(crate) enum What {
     /// `session.resume`.
     Resume(super::sessions::Resume),
+    /// `session.delete` of this session.
+    Delete(String),
     /// `session.list`.
     List,
     /// `session.most_recent`.
@@ -178,8 +182,12 @@ pub(crate) enum Stored {
     Timer(String, TimerKind, Saved),
     /// Of [`Order::Find`].
     Found(Result<Option<Box<Found>>, String>, Then),
-    /// Of [`Order::Find`]: the session is somebody else's, and whose.
-    Theirs(String, Then),
+    /// Of any question about one session: it is somebody else's, and whose.
+    Theirs(Theirs, Then),
+    /// Of any question about one session: nobody knows this id.
+    Unknown(String, Then),
+    /// Of [`Order::Delete`]: whether there was one.
+    Deleted(Result<bool, String>, Then),
     /// Of [`Order::List`].
     List(Result<Vec<Card>, String>, Then),
     /// Of [`Order::History`].

@@ -8,8 +8,9 @@ use super::event::{ConnId, Order, Stored, Then, What};
 use super::live::Live;
 use crate::server::protocol::{Failure, code};
 use crate::sessions::event::Event as SessionEvent;
+use crate::sessions::schedule::TimerKind;
 use crate::sessions::session::Session;
-use crate::sessions::store::{Card, Found, Loaded, StoredTimer, Write};
+use crate::sessions::store::{Card, Found, Loaded, StoredTimer, Theirs, Write};
 use crate::timers::driver::Driven;
 use crate::timers::event::{Proof, TimerEvent};
 use crate::timers::heartbeat::{Heartbeat, HeartbeatOwn};
@@ -118,14 +119,13 @@ impl Hub {
                 let found = found.map_err(|why| Failure::new(code::STORE, why))?;
                 hub.found(asked, found.map(|found| *found))
             }),
-            // Two programs must not have one session: its timers would have two drivers.
-            Stored::Theirs(holder, then) => self.answer_with(then, |_, _| {
-                let text = format!("the session belongs to {holder}: resume it there");
-                let data = json!({
-                    "reason": "SESSION_NOT_OWNED", "holder": holder, "since": null, "until": null,
-                });
-                Err(Failure::new(code::LEASE_REFUSED, text).with_data(data))
-            }),
+            Stored::Theirs(theirs, then) => self.answer_with(then, |_, _| Err(not_ours(&theirs))),
+            Stored::Unknown(id, then) => {
+                self.answer_with(then, |_, _| Err(super::sessions::unknown_id(&id)));
+            }
+            Stored::Deleted(deleted, then) => {
+                self.answer_with(then, |_, asked| super::sessions::deleted(asked.2, deleted));
+            }
             Stored::List(cards, then) => self.answer_with(then, |hub, asked| {
                 let cards = cards.map_err(|why| Failure::new(code::STORE, why))?;
                 Ok(hub.listed(&asked.2, &cards))
@@ -204,17 +204,33 @@ impl Hub {
         live.session.queued = 0;
         live.recall(&found.messages);
         let mut unreadable = Vec::new();
+        let mut left = Vec::new();
         if let Some(stored) = found.looping {
             match looping(&stored) {
-                Ok(state) => live.looping = Some(Driven::stored(state, stored.text)),
+                Ok(state) => {
+                    left.extend(stored.not_driven.map(|_| TimerKind::Loop));
+                    live.looping = Some(Driven::stored(state, stored.text));
+                }
                 Err(why) => unreadable.push(("loop", why)),
             }
         }
         if let Some(stored) = found.heartbeat {
             match heartbeat(&stored, found.gateway_owned) {
-                Ok(state) => live.heartbeat = Some(Driven::stored(state, stored.text)),
+                Ok(state) => {
+                    left.extend(stored.not_driven.map(|_| TimerKind::Heartbeat));
+                    live.heartbeat = Some(Driven::stored(state, stored.text));
+                }
                 Err(why) => unreadable.push(("heartbeat", why)),
             }
+        }
+        // Nobody drove it, now serve does; the next start has to know.
+        for kind in left {
+            self.write(Write::NotDriven {
+                session_id: live.card.id.clone(),
+                kind: kind.word(),
+                reason: None,
+                due_at: None,
+            });
         }
         self.enter(&id, live);
         for (kind, why) in unreadable {
@@ -288,6 +304,17 @@ impl Hub {
             self.write(Write::Card(card));
         }
     }
+}
+
+/// Two programs must not have one session: its timers would have two drivers. Until when is not known:
+/// it is theirs as long as they want.
+fn not_ours(theirs: &Theirs) -> Failure {
+    let holder = &theirs.holder;
+    let text = format!("the session belongs to {holder}: ask for it there");
+    let data = json!({
+        "reason": "SESSION_NOT_OWNED", "holder": holder, "since": theirs.since, "until": null,
+    });
+    Failure::new(code::LEASE_REFUSED, text).with_data(data)
 }
 
 fn looping(stored: &StoredTimer) -> Result<LoopState, String> {

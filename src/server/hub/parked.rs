@@ -6,6 +6,7 @@ use super::Hub;
 use super::commands::Form;
 use super::event::ConnId;
 use super::rpc::Asked;
+use crate::server::protocol::{Failure, code};
 use crate::sessions::schedule::TimerKind;
 use crate::timers::driver::Driven;
 
@@ -76,6 +77,22 @@ impl Hub {
                 };
                 form.answer(&format!("{what} set. {}{}", words(), self.caveats()))
             }
+        }
+    }
+
+    /// The session is gone: whoever waits for its timers learns that, and that no save was confirmed.
+    pub(super) fn unpark_all(&mut self, session: &str, reason: &str) {
+        let (over, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.parked)
+            .into_iter()
+            .partition(|one| one.session == session);
+        self.parked = rest;
+        for one in over {
+            let text = format!(
+                "the session was removed ({reason}) before the store had confirmed the {}; resume it to see",
+                one.kind.word()
+            );
+            let gone = Err(Failure::new(code::STORED_NOT_FOUND, text));
+            self.answer(one.conn, &one.id, &gone);
         }
     }
 

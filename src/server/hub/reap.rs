@@ -40,20 +40,30 @@ impl Hub {
         plan(&sessions, which, &self.settings.law, self.now)
     }
 
-    /// Executes the plan; what could not be reaped.
-    pub(super) fn run_reapers(&mut self, which: &[Reaper]) -> Vec<String> {
+    /// Executes the plan; what is to go and is still there, and why.
+    pub(super) fn run_reapers(&mut self, which: &[Reaper]) -> Vec<Value> {
         let rows = self.plan(which).rows;
         let mut left = Vec::new();
         for row in rows {
-            let (Verdict::Reap(reaper) | Verdict::Interrupt(reaper)) = row.verdict else {
-                continue;
-            };
-            self.step(&row.id, SessionEvent::Reap(reaper));
-            if matches!(row.verdict, Verdict::Reap(_)) && self.sessions.contains_key(&row.id) {
-                left.push(row.id);
+            if let Verdict::Reap(reaper) | Verdict::Interrupt(reaper) = row.verdict {
+                self.step(&row.id, SessionEvent::Reap(reaper));
+            }
+            if let Some(why) = self.why_left(&row.id, row.verdict) {
+                left.push(json!({"session": row.stored_id, "because": why}));
             }
         }
         left
+    }
+
+    fn why_left(&self, id: &str, verdict: Verdict) -> Option<&'static str> {
+        let live = self.sessions.get(id)?;
+        let stopping = live.session.closing.is_some() || live.session.is_client_gone();
+        match verdict {
+            Verdict::Interrupt(_) => Some("its turn is told to stop; the session goes after it"),
+            Verdict::Reap(_) => Some("it could not be removed"),
+            Verdict::Keep if stopping => Some("its turn was told to stop, and runs"),
+            Verdict::Keep => None,
+        }
     }
 
     /// Sessions that an earlier serve left open are ended, once.

@@ -77,7 +77,7 @@ impl Hub {
             "session.events.stats" => self.events_stats(asked).map(Some),
             "session.interrupt" => self.interrupt(asked).map(Some),
             "session.close" => self.close(asked).map(Some),
-            "session.delete" => self.delete(asked).map(Some),
+            "session.delete" => self.delete(asked),
             "session.reap" => self.reap(asked).map(Some),
             "session.control.read" => self.control_read(asked).map(Some),
             "session.control" => self.control(asked),

@@ -9,10 +9,8 @@ use super::rpc::Asked;
 use crate::server::protocol::{Failure, code};
 use crate::sessions::event::Event as SessionEvent;
 use crate::sessions::session::Session;
-use crate::sessions::store::{Card, Found, Write};
+use crate::sessions::store::{Card, Found};
 
-/// Most sessions that are held, drafts among them; the cap of sessions in use is a limit of its own.
-const HELD: usize = 20_000;
 /// Sessions in a list where nobody says how many.
 const LISTED: u64 = 100;
 
@@ -31,6 +29,14 @@ fn text(asked: Asked<'_>, name: &str) -> Result<Option<String>, Failure> {
     Ok(asked.params.text(name)?.map(str::to_owned))
 }
 
+/// No session, live or stored, has this id.
+pub(super) fn unknown_id(id: &str) -> Failure {
+    Failure::new(
+        code::STORED_NOT_FOUND,
+        format!("no session of this home has the id {id}"),
+    )
+}
+
 /// `YYYYMMDD_HHMMSS_` and six hex digits: only such an id that nobody knows is made on resume.
 fn is_minted(id: &str) -> bool {
     let digits =
@@ -43,17 +49,6 @@ fn is_minted(id: &str) -> bool {
 }
 
 impl Hub {
-    pub(super) fn need_room(&self) -> Result<(), Failure> {
-        if self.draining {
-            return Err(Failure::new(code::RETIRING, "serve is stopping"));
-        }
-        if self.sessions.len() >= HELD {
-            let text = format!("{HELD} sessions are held, more are not");
-            return Err(Failure::new(code::LEASE_REFUSED, text));
-        }
-        Ok(())
-    }
-
     pub(super) fn begin_session(&mut self, card: Card, close_on_disconnect: bool) -> String {
         let id = self.hex(8);
         let mut session = Session::new(&id, &card.id, &self.settings.law.limits, self.now);
@@ -105,7 +100,7 @@ impl Hub {
         Ok(None)
     }
 
-    /// The store's answer to a resume or a deletion.
+    /// The store's answer to a resume.
     pub(super) fn found(
         &mut self,
         (conn, _, what): (ConnId, &Value, What),
@@ -147,10 +142,8 @@ impl Hub {
             return Ok(name.clone());
         }
         if !is_minted(name) {
-            return Err(Failure::new(
-                code::STORED_NOT_FOUND,
-                format!("no stored session has the id or title {name}"),
-            ));
+            let text = format!("no stored session has the id or title {name}");
+            return Err(Failure::new(code::STORED_NOT_FOUND, text));
         }
         self.need_room()?;
         let card = Card {
@@ -249,17 +242,24 @@ impl Hub {
 
     pub(super) fn history(&mut self, asked: Asked<'_>) -> Result<Option<Value>, Failure> {
         self.need_store()?;
-        let name = asked.params.required("session_id")?;
-        let live = self.sessions.get(name).map(|live| live.card.id.clone());
         let most = asked.params.number("limit")?.unwrap_or(LISTED);
         let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let Some(id) = self.stored_id(asked)? else {
+            return Ok(Some(super::transcript::history(&[])));
+        };
         let then = asked.then(What::History);
-        self.order(Order::History(
-            live.unwrap_or_else(|| name.to_owned()),
-            most,
-            then,
-        ));
+        self.order(Order::History(id, most, then));
         Ok(None)
+    }
+
+    /// The stored id that a request means, live or not; none of a draft, of which nothing is stored.
+    pub(super) fn stored_id(&self, asked: Asked<'_>) -> Result<Option<String>, Failure> {
+        let name = asked.params.required("session_id")?;
+        let runtime = self.by_stored.get(name).map_or(name, String::as_str);
+        Ok(match self.sessions.get(runtime) {
+            Some(live) => live.stored.then(|| live.card.id.clone()),
+            None => Some(name.to_owned()),
+        })
     }
 
     pub(super) fn status(&mut self, asked: Asked<'_>) -> Result<Value, Failure> {
@@ -326,7 +326,13 @@ impl Hub {
 
     pub(super) fn interrupt(&mut self, asked: Asked<'_>) -> Result<Value, Failure> {
         let id = self.known(asked)?;
-        self.used(asked.conn, &id)?;
+        if self
+            .sessions
+            .get(&id)
+            .is_some_and(|live| live.session.closing.is_none())
+        {
+            self.used(asked.conn, &id)?;
+        }
         let ran = self
             .sessions
             .get(&id)
@@ -350,7 +356,7 @@ impl Hub {
         Ok(json!({"closed": true, "messages": count}))
     }
 
-    pub(super) fn delete(&mut self, asked: Asked<'_>) -> Result<Value, Failure> {
+    pub(super) fn delete(&mut self, asked: Asked<'_>) -> Result<Option<Value>, Failure> {
         self.need_store()?;
         let name = asked.params.required("session_id")?;
         if self.sessions.contains_key(name) || self.by_stored.contains_key(name) {
@@ -359,7 +365,20 @@ impl Hub {
                 "the session is live; close it first",
             ));
         }
-        self.write(Write::Delete(name.to_owned()));
-        Ok(json!({"deleted": name}))
+        let then = asked.then(What::Delete(name.to_owned()));
+        self.order(Order::Delete(name.to_owned(), then));
+        Ok(None)
+    }
+}
+
+/// The store's answer to a deletion.
+pub(super) fn deleted(what: What, deleted: Result<bool, String>) -> Result<Value, Failure> {
+    let What::Delete(name) = what else {
+        return Err(Failure::new(code::INTERNAL, "an answer without a question"));
+    };
+    match deleted {
+        Ok(true) => Ok(json!({"deleted": name})),
+        Ok(false) => Err(unknown_id(&name)),
+        Err(why) => Err(Failure::new(code::STORE, why)),
     }
 }

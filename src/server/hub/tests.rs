@@ -2,6 +2,7 @@
 
 mod clients;
 mod faults;
+mod refusals;
 mod story;
 mod turns;
 mod world;

@@ -126,6 +126,7 @@ impl Hub {
         if live.stored {
             self.order(Order::Lease(live.card.id.clone(), None));
         }
+        self.unpark_all(id, reason);
         self.log(format!("The session {} is over ({reason}).", live.card.id));
         let payload = json!({
             "session_id": id,

@@ -240,9 +240,10 @@ impl Trial {
                 Stored::Timer(session, kind, saved)
             }
             Order::Find(_, then) => Stored::Found(why.map_or(Ok(None), Err), then),
+            Order::Delete(_, then) => Stored::Deleted(why.map_or(Ok(true), Err), then),
             Order::List { then, .. } => Stored::List(why.map_or(Ok(Vec::new()), Err), then),
             Order::History(_, _, then) => Stored::History(why.map_or(Ok(Vec::new()), Err), then),
-            Order::Ticks(_, _, then) => Stored::Ticks(why.map_or(Ok(Vec::new()), Err), then),
+            Order::Ticks(_, _, _, then) => Stored::Ticks(why.map_or(Ok(Vec::new()), Err), then),
             Order::LeftOpen(_) => Stored::LeftOpen(why.map_or(Ok(Vec::new()), Err)),
             Order::Task(_, then) => Stored::Task(Some("a task".to_owned()), then),
         }

@@ -44,6 +44,15 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// The lease of a session that was renewed last.
+    #[must_use]
+    pub fn newest(&self, session_id: &str) -> Option<&LiveLease> {
+        let leases = self.leases.iter();
+        leases
+            .filter(|lease| lease.session_id == session_id)
+            .max_by_key(|lease| lease.updated_at.or(lease.started_at))
+    }
+
     /// Reads the text of a registry.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::record::{Card, Found, Loaded, Message, StoredTimer, Tick, state};
+use super::record::{Card, Found, Loaded, Message, StoredTimer, Theirs, Tick, state};
 use super::{Store, failed};
 use crate::db::Columns;
 use crate::error::Result;
-use crate::sessions::rows;
+use crate::sessions::rows::{self, Registry};
 
 /// How many messages come with a session.
 const WINDOW: u32 = 200;
@@ -132,14 +133,34 @@ impl Store {
         look().map_err(|error| failed("read", error))
     }
 
-    /// The source of a session that is Hermes Agent's, by its id.
+    /// A session that is Hermes Agent's, by its id, and who has it by its registry.
     ///
     /// # Errors
     /// When SQLite refuses.
-    pub fn theirs(&self, id: &str) -> Result<Option<String>> {
+    pub fn theirs(&self, id: &str, registry: &Registry) -> Result<Option<Theirs>> {
         let found = rows::session_by_id(&self.connection, id);
         let found = found.map_err(|error| failed("read", error))?;
-        Ok(found.map(|session| session.source))
+        Ok(found.map(|session| {
+            let lease = registry.newest(id);
+            let pid = lease.and_then(|lease| lease.pid);
+            let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
+            let since = lease.and_then(|lease| lease.started_at);
+            Theirs {
+                holder: format!("Hermes Agent ({}{pid})", session.source),
+                since: since.or(session.started_at).map(Timestamp::as_second),
+            }
+        }))
+    }
+
+    /// Whether a session of this very id is ours.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn is_ours(&self, id: &str) -> Result<bool> {
+        self.connection
+            .prepare_cached("SELECT 1 FROM hermes_sessions WHERE id = ?1")
+            .and_then(|mut query| query.exists([id]))
+            .map_err(|error| failed("read", error))
     }
 
     /// The sessions used last.
@@ -168,12 +189,12 @@ impl Store {
         messages(&self.connection, id, most).map_err(|error| failed("read", error))
     }
 
-    /// The newest wake-ups of a session's timers, newest first.
+    /// The newest wake-ups of a session's timers, or of one kind of them, newest first.
     ///
     /// # Errors
     /// When SQLite refuses.
-    pub fn ticks(&self, id: &str, most: u32) -> Result<Vec<Tick>> {
-        ticks_of(&self.connection, id, most).map_err(|error| failed("read", error))
+    pub fn ticks(&self, id: &str, kind: Option<&str>, most: u32) -> Result<Vec<Tick>> {
+        ticks_of(&self.connection, id, kind, most).map_err(|error| failed("read", error))
     }
 
     /// Sessions of ours that nobody ended: not used since `before`, begun before it, without a
@@ -204,16 +225,22 @@ impl Store {
 ///
 /// # Errors
 /// When SQLite refuses.
-pub fn ticks_of(connection: &Connection, id: &str, most: u32) -> rusqlite::Result<Vec<Tick>> {
+pub fn ticks_of(
+    connection: &Connection,
+    id: &str,
+    kind: Option<&str>,
+    most: u32,
+) -> rusqlite::Result<Vec<Tick>> {
     if Columns::of(connection, "hermes_ticks")?.is_none() {
         return Ok(Vec::new());
     }
     connection
         .prepare_cached(
             "SELECT session_id, kind, number, missed, claimed_at, ended_at, outcome, detail
-             FROM hermes_ticks WHERE session_id = ?1 ORDER BY id DESC LIMIT ?2",
+             FROM hermes_ticks WHERE session_id = ?1 AND (?2 IS NULL OR kind = ?2)
+             ORDER BY id DESC LIMIT ?3",
         )?
-        .query_map(params![id, most], tick)?
+        .query_map(params![id, kind, most], tick)?
         .collect()
 }
 
@@ -227,6 +254,19 @@ pub fn open_sessions(connection: &Connection, most: u32) -> rusqlite::Result<Vec
     }
     let sql = format!("{CARD} WHERE ended_at IS NULL ORDER BY last_active DESC LIMIT ?1");
     connection.prepare(&sql)?.query_map([most], card)?.collect()
+}
+
+/// What only we know of heartbeats, by their sessions.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn own_of_heartbeats(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
+    if Columns::of(connection, "hermes_timers")?.is_none() {
+        return Ok(BTreeMap::new());
+    }
+    let sql = "SELECT session_id, own FROM hermes_timers WHERE kind = 'heartbeat'";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    connection.prepare(sql)?.query_map([], row)?.collect()
 }
 
 /// Why sessions are not driven, by their ids.

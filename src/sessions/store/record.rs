@@ -124,8 +124,6 @@ pub enum Write {
         /// When it would have been due.
         due_at: Option<f64>,
     },
-    /// A session and all of it, gone for good.
-    Delete(String),
     /// A backend lives at this moment.
     Alive(Backend, f64),
     /// A backend is gone.
@@ -141,6 +139,16 @@ pub struct StoredTimer {
     pub own: String,
     /// Why it is not driven.
     pub not_driven: Option<String>,
+}
+
+/// A session that is not for us: Hermes Agent made it, or another process has it live.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Theirs {
+    /// Whose it is, in words.
+    pub holder: String,
+    /// Since when a process has it, where the registry says so, else since when it is there: seconds
+    /// since the epoch.
+    pub since: Option<i64>,
 }
 
 /// A session that was found.

@@ -189,9 +189,12 @@ fn only_the_newest_ticks_are_kept() {
     let kept = u64::from(schema::TICKS_KEPT);
     let all: Vec<_> = (1..=kept + 5).map(tick).collect();
     store.write(&all).unwrap();
-    let ticks = store.ticks("s", 1000).unwrap();
+    let ticks = store.ticks("s", None, 1000).unwrap();
     assert_eq!(ticks.len() as u64, kept);
     assert_eq!(ticks.first().map(|tick| tick.number), Some(kept + 5));
-    store.write(&[Write::Delete("s".to_owned())]).unwrap();
-    assert!(store.ticks("s", 10).unwrap().is_empty());
+    assert!(!store.delete("s").unwrap(), "no session of ours");
+    assert_eq!(store.ticks("s", None, 1000).unwrap().len() as u64, kept);
+    store.write(&[Write::Card(card("s"))]).unwrap();
+    assert!(store.delete("s").unwrap());
+    assert!(store.ticks("s", None, 10).unwrap().is_empty());
 }

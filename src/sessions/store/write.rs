@@ -28,7 +28,6 @@ pub(super) fn one(connection: &Connection, write: &Write) -> rusqlite::Result<()
                 params![session_id, kind, reason, due_at],
             )
             .map(drop),
-        Write::Delete(id) => delete(connection, id),
         Write::Alive(backend, at) => alive(connection, backend, *at),
         Write::Gone(id) => gone(connection, id),
     }
@@ -107,9 +106,12 @@ fn tick(connection: &Connection, tick: &Tick) -> rusqlite::Result<()> {
         .map(drop)
 }
 
-fn delete(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+/// Deletes a session with all of it, if it is ours: an id of Hermes Agent's has rows of timers too.
+pub(super) fn delete(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+    if connection.execute("DELETE FROM hermes_sessions WHERE id = ?1", [id])? == 0 {
+        return Ok(false);
+    }
     for sql in [
-        "DELETE FROM hermes_sessions WHERE id = ?1",
         "DELETE FROM hermes_messages WHERE session_id = ?1",
         "DELETE FROM hermes_timers WHERE session_id = ?1",
         "DELETE FROM hermes_ticks WHERE session_id = ?1",
@@ -117,7 +119,7 @@ fn delete(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     ] {
         connection.execute(sql, [id])?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Only where Hermes Agent made the table.

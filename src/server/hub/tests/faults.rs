@@ -21,6 +21,23 @@ fn b124_a_killed_serve_goes_on_at_the_same_cadence() {
 }
 
 #[test]
+fn a_loop_that_was_left_and_resumed_goes_on_after_a_kill_too() {
+    let mut world = World::new();
+    world.connect(1);
+    let (session, stored) = world.create(1);
+    world.command(1, &session, "/loop 5m check");
+    world.command(1, &session, "/heartbeat 10m tell me");
+    world.ask(1, "session.close", json!({"session_id": session}));
+    let resumed = world.ask(1, "session.resume", json!({"session_id": stored}));
+    assert_eq!(resumed["result"]["control"]["loop"]["status"], "active");
+    world.killed();
+    world.pass(11.0 * 60.0);
+    assert_eq!((world.asked("check"), world.asked("tell me")), (3, 1));
+    world.connect(2);
+    assert_eq!(world.live(2), [stored]);
+}
+
+#[test]
 fn a_wake_up_that_a_dead_serve_claimed_and_did_not_run_is_not_counted() {
     let mut world = World::tuned(|settings| settings.max_turns = 1);
     world.agent = Agent::Runs;

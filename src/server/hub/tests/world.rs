@@ -324,6 +324,35 @@ impl World {
         answer.unwrap_or_else(|| panic!("{method} was not answered"))
     }
 
+    /// Asks all of it before the store has answered any of it; how many answers each got.
+    pub(crate) fn together(&mut self, conn: ConnId, asked: &[(&str, Value)]) -> Vec<Vec<Value>> {
+        let mut effects = Vec::new();
+        let first = self.next_id + 1;
+        for (method, params) in asked {
+            self.next_id += 1;
+            let text = json!({"id": self.next_id, "method": method, "params": params}).to_string();
+            let now = self.clock.now();
+            effects.extend(self.hub.handle(Event::Frame { conn, text }, now));
+        }
+        self.carry(effects);
+        let frames = self.frames.get(&conn).cloned().unwrap_or_default();
+        let of = |id| {
+            frames
+                .iter()
+                .filter(|frame| frame["id"] == id)
+                .cloned()
+                .collect()
+        };
+        (first..=self.next_id).map(of).collect()
+    }
+
+    /// What the store holds under a key of `state_meta`.
+    pub(crate) fn meta(&self, key: &str) -> Option<String> {
+        let connection = crate::db::connect_or_create(&self.path).unwrap();
+        let sql = "SELECT value FROM state_meta WHERE key = ?1";
+        connection.query_row(sql, [key], |row| row.get(0)).ok()
+    }
+
     /// A new session of this client; its runtime and stored id.
     pub(crate) fn create(&mut self, conn: ConnId) -> (String, String) {
         let answer = self.ask(conn, "session.create", json!({"source": "tui"}));
