@@ -73,6 +73,8 @@ mod cases;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod scan_seasons;
+#[cfg(test)]
 mod seasons;
 #[cfg(test)]
 mod vectors;

@@ -11,7 +11,7 @@ use super::next::{self, Zones};
 use super::schedule::Schedule;
 use super::stamp::Stamp;
 
-const ZONES: [&str; 6] = [
+pub(super) const ZONES: [&str; 6] = [
     "Europe/Berlin",
     "America/New_York",
     "Australia/Lord_Howe",

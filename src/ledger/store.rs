@@ -105,7 +105,10 @@ impl Ledger {
         ledger
             .connection
             .execute_batch(&schema::statements())
-            .map_err(|error| failed("prepare", error))?;
+            .map_err(|error| {
+                let place = path.display();
+                failed("prepare", error).with_hint(format!("it is {place}; is its disk full?"))
+            })?;
         Ok(ledger)
     }
 

@@ -189,3 +189,37 @@ fn a_pass_by_hand_waits_for_its_own_runs_alone() {
     let_go(&sandbox, "0");
     assert_eq!(child.wait().expect("its end").code(), Some(0));
 }
+
+#[test]
+fn b49_a_slow_job_and_one_that_fails_keep_no_other_from_its_slot() {
+    let (sandbox, mut serve) = held();
+    // Its first pass is over before the clock moves.
+    serve.clock("settle");
+    let due = |script: &str| json!({"script": script, "next_run_at": "2026-06-17T10:01:00+00:00"});
+    let jobs = [
+        job(ID, &due("ok.sh")),
+        job("bbbbbbbbbbbb", &due("bad.sh")),
+        job("cccccccccccc", &due("good.sh")),
+    ];
+    crate::common::jobs::store(&sandbox, &jobs);
+    script(&sandbox, "bad.sh", "exit 7");
+    script(&sandbox, "good.sh", "echo done >\"$HERMES_HOME/told\"");
+    let told = sandbox.home().join("told");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &told, rustix::fs::Mode::RWXU).expect("a FIFO");
+    serve.clock("advance 60");
+    // It comes although the first one goes on.
+    assert_eq!(std::fs::read_to_string(&told).expect("text"), "done\n");
+    let of = |id: &str| rows(&sandbox).into_iter().find(|row| row["job_id"] == id);
+    assert_eq!(of(ID).expect("its row")["status"], "running");
+    let_go(&sandbox, "0");
+    serve.clock("settle");
+    for (id, status) in [
+        (ID, "completed"),
+        ("bbbbbbbbbbbb", "failed"),
+        ("cccccccccccc", "completed"),
+    ] {
+        let row = of(id).expect("its row");
+        assert_eq!(row["status"], status, "{id}");
+        assert_eq!(row["scheduled_instant"], "2026-06-17T10:01:00+00:00");
+    }
+}

@@ -7,6 +7,7 @@ mod cron_cases;
 mod cron_clock;
 mod cron_create;
 mod cron_edit;
+mod cron_full;
 mod cron_kills;
 mod cron_list;
 mod cron_next;

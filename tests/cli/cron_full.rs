@@ -1,0 +1,162 @@
+//! A disk that is full: no slot is lost, what is wrong is said, and what waited runs as soon as there is
+//! room. Files that would grow beyond a limit are refused in the same places; the signal is ignored.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "what is limited is started by a shell; the tests look at the ledger"
+)]
+
+use std::process::{Command, Stdio};
+
+use rusqlite::Connection;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use serde_json::json;
+
+use crate::common::Sandbox;
+use crate::common::jobs::{NOW, document, job, said, script, stored, with};
+use crate::common::serving::{self, Serving};
+
+const ID: &str = "aaaaaaaaaaaa";
+
+/// A home whose job leaves a line for each run.
+fn counted(next: &str) -> Sandbox {
+    let sandbox = with(&[job(ID, &json!({"next_run_at": next}))]);
+    serving::configure(&sandbox, "");
+    script(&sandbox, "ok.sh", "echo ran");
+    sandbox
+}
+
+/// The same command, started so that a file at its limit is an error and no signal.
+fn patient(sandbox: &Sandbox, command: &Command, limit: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .args(["-c", &format!("trap '' XFSZ; {limit} exec \"$0\" \"$@\"")])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(sandbox.user_home());
+    shell
+}
+
+fn served(sandbox: &Sandbox) -> Serving {
+    let command = serving::command(sandbox, NOW, &[]);
+    let mut shell = patient(sandbox, &command, "");
+    shell.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut serve = Serving::ready(sandbox, shell.spawn().expect("serve starts"));
+    serve.clock("settle");
+    serve
+}
+
+fn limit(serve: &Serving, most: Option<u64>) {
+    let pid = i32::try_from(serve.pid()).ok().and_then(Pid::from_raw);
+    let new = Rlimit {
+        current: most,
+        maximum: getrlimit(Resource::Fsize).maximum,
+    };
+    prlimit(pid, Resource::Fsize, new).expect("a limit");
+}
+
+/// Status and slot of each execution that had one.
+fn slots(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
+    let sql = "SELECT status, scheduled_instant FROM executions \
+               WHERE scheduled_instant IS NOT NULL ORDER BY scheduled_instant";
+    let mut statement = ledger.prepare(sql).expect("a statement");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    let rows = rows.expect("rows");
+    rows.collect::<rusqlite::Result<_>>().expect("rows")
+}
+
+fn completed(slot: &str) -> (String, String) {
+    ("completed".to_owned(), slot.to_owned())
+}
+
+#[test]
+fn a_full_disk_under_a_pass_by_hand_is_told_and_loses_no_slot() {
+    let sandbox = counted("2026-06-17T10:00:00+00:00");
+    let before = std::fs::read(sandbox.home().join("cron/jobs.json")).expect("the store");
+    let mut tick = Command::new(env!("CARGO_BIN_EXE_hermes"));
+    tick.args(["cron", "tick"])
+        .env("HOME", sandbox.user_home())
+        .env("PATH", "/usr/bin:/bin")
+        .env("TZ", "UTC")
+        .env("__HERMES_NOW", NOW);
+    let full = patient(&sandbox, &tick, "ulimit -f 0;")
+        .output()
+        .expect("it runs");
+    let told = String::from_utf8_lossy(&full.stderr);
+    assert_eq!(full.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("failed to") && told.contains("cron/executions.db"),
+        "{told}"
+    );
+    let after = std::fs::read(sandbox.home().join("cron/jobs.json")).expect("the store");
+    assert_eq!(before, after, "nothing half written");
+    let (code, out, err) = said(&sandbox, &["cron", "tick"]);
+    assert!(code == 0 && out.contains("  ok ("), "{out}{err}");
+    assert_eq!(slots(&sandbox), [completed("2026-06-17T10:00:00+00:00")]);
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_on_record_and_its_slot_runs_at_the_next_pass() {
+    let sandbox = counted("2026-06-17T10:02:00+00:00");
+    let mut serve = served(&sandbox);
+    let error = sandbox.home().join("cron/ticker_last_error");
+    // The markers are small enough, the store is not.
+    limit(&serve, Some(256));
+    serve.pass(180, 60);
+    let told = std::fs::read_to_string(&error).expect("a failed pass");
+    assert!(
+        told.contains("cron/jobs.json") && told.contains("OSError"),
+        "{told}"
+    );
+    assert_eq!(
+        stored(&sandbox)[0]["next_run_at"],
+        "2026-06-17T10:02:00+00:00"
+    );
+    let (_, told, _) = document(&sandbox, &["cron", "status"]);
+    let told = told["homes"][0]["last_tick_error"]["error"].to_string();
+    assert!(told.contains("cron/jobs.json"), "{told}");
+    limit(&serve, None);
+    serve.pass(60, 60);
+    assert_eq!(slots(&sandbox), [completed("2026-06-17T10:02:00+00:00")]);
+    assert!(!error.exists(), "a good pass takes it away");
+    assert_eq!(serve.stop().code(), Some(0));
+}
+
+#[test]
+fn a_ledger_that_cannot_be_written_gives_the_slot_back() {
+    let sandbox = counted("2026-06-17T10:02:00+00:00");
+    let mut serve = served(&sandbox);
+    assert_eq!(
+        said(&sandbox, &["cron", "run", ID]).0,
+        0,
+        "there is a ledger now"
+    );
+    // The store is small enough, a page of the ledger is not.
+    limit(&serve, Some(4000));
+    serve.pass(180, 60);
+    assert_eq!(slots(&sandbox), []);
+    let kept = &stored(&sandbox)[0];
+    assert_eq!(
+        kept["pending_slot"]["scheduled_at"], "2026-06-17T10:02:00+00:00",
+        "{kept}"
+    );
+    limit(&serve, None);
+    serve.pass(60, 60);
+    assert_eq!(slots(&sandbox), [completed("2026-06-17T10:02:00+00:00")]);
+    let kept = &stored(&sandbox)[0];
+    assert!(
+        kept.get("pending_slot").is_none() && kept["fire_claim"].is_null(),
+        "{kept}"
+    );
+    assert_eq!(kept["next_run_at"], "2026-06-17T10:32:00+00:00");
+    serve.pass(60, 60);
+    assert_eq!(slots(&sandbox).len(), 1, "and once");
+    assert_eq!(serve.stop().code(), Some(0));
+}
