@@ -46,6 +46,7 @@ fn run() -> Exit {
     match Cli::try_parse_from(arguments) {
         Ok(cli) => match Runtime::from_process(cli.global.options()) {
             Ok(mut runtime) => {
+                hermes::fault::defect();
                 let result = cli.command.run(&mut runtime);
                 result.unwrap_or_else(|error| fail(&mut runtime, &error, json))
             }

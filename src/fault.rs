@@ -1,4 +1,4 @@
-//! Places at which a test can kill this process, to see what is left. Only in builds with debug
+//! Places at which a test can kill this process, or have it panic, to see what is left. Only in builds with debug
 //! assertions; a release has none of it.
 
 #[cfg(debug_assertions)]
@@ -29,3 +29,21 @@ pub fn point(place: &str) {
 /// Nothing, in a release.
 #[cfg(not(debug_assertions))]
 pub fn point(_place: &str) {}
+
+/// Panics if the environment asks for it, as a defect of ours would.
+///
+/// # Panics
+/// When it is asked to.
+#[cfg(debug_assertions)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test wants to see what a panic does to the whole process"
+)]
+pub fn defect() {
+    let asked = std::env::var(VARIABLE).is_ok_and(|named| named == "defect");
+    assert!(!asked, "a defect that was asked for");
+}
+
+/// Nothing, in a release.
+#[cfg(not(debug_assertions))]
+pub fn defect() {}

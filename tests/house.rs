@@ -3,8 +3,12 @@
 //!
 //! It reads the sources as text. What stands behind `#[cfg(test)]` is free: tests may touch anything.
 
+mod reading;
+
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use reading::{names_foreign, names_of_crate, sources};
 
 /// May be used anywhere.
 const EVERYWHERE: [&str; 5] = ["bounded", "clock", "error", "fault", "output"];
@@ -150,7 +154,6 @@ const CRATES: &[(&str, &[&str])] = &[
     ("unicode_width", &["src/output/"]),
     ("serde_saphyr", &["src/config/"]),
     ("toml", &["src/config/"]),
-    ("croner", &["src/cron/"]),
     ("landlock", &["src/doctor/confine.rs"]),
     ("clap", &["commands/"]),
     ("clap_complete", &["commands/"]),
@@ -174,114 +177,6 @@ fn forbidden() -> Vec<String> {
 
 /// Files aim at 300 lines; beyond this many they have two nouns in them.
 const LONGEST: usize = 450;
-
-struct Source {
-    path: String,
-    text: String,
-}
-
-impl Source {
-    /// The lines that go into the program, without comments: number and text.
-    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        let end = self
-            .text
-            .find("\n#[cfg(test)]\nmod tests")
-            .unwrap_or(self.text.len());
-        let live = self.text.get(..end).unwrap_or("");
-        let lines = live
-            .lines()
-            .enumerate()
-            .map(|(index, line)| (index + 1, line));
-        lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
-    }
-
-    /// Its room or window: the first name under `src/`.
-    fn place(&self) -> Option<&str> {
-        let below = self.path.strip_prefix("src/")?;
-        let first = below.split('/').next()?;
-        Some(first.strip_suffix(".rs").unwrap_or(first))
-    }
-
-    /// Whether it is compiled for tests only.
-    fn is_test(&self) -> bool {
-        let name = self.path.rsplit('/').next().unwrap_or("");
-        self.path.starts_with("tests/")
-            || self.path.contains("tests/")
-            || name.ends_with("tests.rs")
-            || ["fake.rs", "testing.rs", "vectors.rs"].contains(&name)
-    }
-}
-
-fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for directory in ["src", "commands", "tests"] {
-        collect(root, &root.join(directory), &mut found);
-    }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    assert!(
-        found.len() > 50,
-        "the sources were not found under {}",
-        root.display()
-    );
-    found
-}
-
-fn collect(root: &Path, directory: &Path, found: &mut Vec<Source>) {
-    for entry in std::fs::read_dir(directory).expect("a directory of sources") {
-        let path: PathBuf = entry.expect("an entry").path();
-        if path.is_dir() {
-            collect(root, &path, found);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            found.push(Source {
-                text: std::fs::read_to_string(&path).expect("a source file"),
-                path: path
-                    .strip_prefix(root)
-                    .expect("inside")
-                    .display()
-                    .to_string(),
-            });
-        }
-    }
-}
-
-/// Names right after `crate::` in this line, also those of a list in braces.
-fn names_of_crate(line: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    for (at, marker) in line.match_indices("crate::") {
-        if line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-            continue;
-        }
-        let rest = &line[at + marker.len()..];
-        let list = rest.strip_prefix('{').unwrap_or(rest);
-        let parts = list
-            .split([',', '}'])
-            .take(if list == rest { 1 } else { usize::MAX });
-        for part in parts {
-            let end = part
-                .trim()
-                .find(|c: char| !(c.is_alphanumeric() || c == '_'));
-            let name = part.trim();
-            let name = &name[..end.unwrap_or(name.len())];
-            if !name.is_empty() {
-                names.push(name);
-            }
-        }
-    }
-    names
-}
-
-/// Whether this line names the crate: `zbus::` or `use zbus;`, not `my_zbus::`.
-fn names_foreign(line: &str, name: &str) -> bool {
-    line.match_indices(name).any(|(at, found)| {
-        let before = line[..at].chars().next_back();
-        let after = &line[at + found.len()..];
-        let free =
-            before.is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == ':' || c == '"'));
-        free && (after.starts_with("::")
-            || (line.trim_start().starts_with("use ") && after.starts_with(';')))
-    })
-}
 
 fn is_unplugged(path: &str) -> bool {
     let below = path.strip_prefix("src/").unwrap_or(path);
@@ -309,8 +204,8 @@ fn imports_run_from_doors_to_rooms_to_windows() {
             breaches.push(format!("{}: '{place}' is not on the plan", source.path));
             continue;
         };
-        for (number, line) in source.code() {
-            for name in names_of_crate(line) {
+        for (number, line) in source.statements() {
+            for name in names_of_crate(&line) {
                 let fine = name == place || EVERYWHERE.contains(&name) || allowed.contains(&name);
                 // An item of the root itself, like a macro, has no room.
                 let known = WINDOWS.iter().chain(ROOMS).any(|(room, _)| *room == name);
@@ -321,6 +216,15 @@ fn imports_run_from_doors_to_rooms_to_windows() {
         }
     }
     assert_none(&breaches, "imports against the plan");
+}
+
+#[test]
+fn the_plan_that_people_read_names_every_window_and_room() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("CONTRIBUTING.md");
+    let text = std::fs::read_to_string(path).expect("CONTRIBUTING.md");
+    for (name, _) in WINDOWS.iter().chain(ROOMS) {
+        assert!(text.contains(&format!("`{name}`")), "{name} is not named");
+    }
 }
 
 #[test]

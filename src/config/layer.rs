@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::key::{Key, Owner};
 use super::keys::KEYS;
-use super::node::{Entry, Flaw, Node, Place};
+use super::node::{Content, Entry, Flaw, Node, Place};
 use super::problem::{Problem, ProblemKind};
 use super::value::{Misfit, Value};
 use super::{toml, unknown, yaml};
@@ -160,6 +160,14 @@ impl Layer {
         match key.kind.read(&entry.node) {
             Ok(Value::Unset) => false,
             Ok(value) => {
+                if let Content::Integer(number) = entry.node.content {
+                    self.problems
+                        .extend(raised(key, name, number).map(|raised| Problem {
+                            file: Some(file.to_owned()),
+                            at: Some(entry.node.at),
+                            ..raised
+                        }));
+                }
                 self.written.push(Written {
                     key,
                     value,
@@ -209,14 +217,31 @@ impl Layer {
 
     fn read_text(&mut self, key: &'static Key, name: &str, source: Source, text: &str) {
         match key.kind.read_text(text) {
-            Ok(value) => self.written.push(Written {
-                key,
-                value,
-                origin: Origin::named(source, Some(name)),
-            }),
+            Ok(value) => {
+                let number = text.trim().parse().ok();
+                self.problems
+                    .extend(number.and_then(|number| raised(key, name, number)));
+                self.written.push(Written {
+                    key,
+                    value,
+                    origin: Origin::named(source, Some(name)),
+                });
+            }
             Err(misfit) => self.problems.push(ill_typed(name, &misfit)),
         }
     }
+}
+
+fn raised(key: &Key, name: &str, number: i64) -> Option<Problem> {
+    let least = key.kind.raised(number)?;
+    Some(Problem {
+        kind: ProblemKind::Raised,
+        file: None,
+        at: None,
+        key: Some(name.to_owned()),
+        message: format!("{name} is {number}, and counts as {least}"),
+        hint: None,
+    })
 }
 
 fn ill_typed(name: &str, misfit: &Misfit) -> Problem {

@@ -21,6 +21,8 @@ pub enum ProblemKind {
     Misplaced,
     /// A value of another type than its setting has; it sets nothing.
     IllTyped,
+    /// A number below the least that its setting takes; it counts as the least.
+    Raised,
 }
 
 /// One thing that is wrong.

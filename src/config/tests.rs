@@ -95,7 +95,22 @@ fn zeros_lift_limits_and_pairs_agree() {
                 loops: {min_interval_seconds: 1, self_paced_floor_seconds: 2000}\n\
                 dashboard: {ws_orphan_reap_grace_s: -1}\n";
     let (_dir, home) = home(Some(yaml), None);
-    let settings = Settings::of(&Config::load(&home, &nothing, &[]));
+    let config = Config::load(&home, &nothing, &[]);
+    let raised: Vec<_> = config
+        .problems()
+        .iter()
+        .filter(|problem| problem.kind == ProblemKind::Raised)
+        .map(|problem| problem.message.as_str())
+        .collect();
+    assert_eq!(
+        raised,
+        [
+            "cron.output_retention is -3, and counts as 0",
+            "loops.min_interval_seconds is 1, and counts as 5",
+            "dashboard.ws_orphan_reap_grace_s is -1, and counts as 0",
+        ]
+    );
+    let settings = Settings::of(&config);
     assert_eq!(settings.sessions.max_live, None);
     assert_eq!(settings.cron.max_parallel_jobs, None);
     assert_eq!(settings.cron.output_retention, None);

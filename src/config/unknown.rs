@@ -151,6 +151,28 @@ fn is_sure(typed: &str, near: &str) -> bool {
     typed.len() >= 5 && same_start && typed.len().abs_diff(near.len()) <= 2
 }
 
+/// A section whose name is a slip, by what stands in it: nothing else has a setting of that name.
+fn by_content(name: &str, entry: &Entry) -> Option<&'static str> {
+    let inside = entry.node.entries();
+    if inside.is_empty() {
+        return None;
+    }
+    let may_be_meant = |near: &&str| {
+        let (typed, near) = (last(name), last(near));
+        let same_start = typed.chars().next() == near.chars().next();
+        same_start && typed.len().abs_diff(near.len()) <= 1
+    };
+    let holds = |near: &str| {
+        let known = |key: &str| NAMES.is_known(Format::Yaml, &format!("{near}.{key}"));
+        let mut inside = inside.iter();
+        inside.any(|entry| entry.key.len() >= 5 && known(&entry.key))
+    };
+    siblings(name)
+        .filter(may_be_meant)
+        .filter(|near| NAMES.sections.contains_key(near) && holds(near))
+        .find(|near| !nearest(last(name), std::iter::once(last(near))).is_empty())
+}
+
 fn last(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
@@ -165,10 +187,9 @@ fn in_yaml(name: &str, entry: &Entry) -> Option<Problem> {
         });
     }
     // Whatever is near and sure is as long, nearly, and begins with the same letter.
-    if !siblings(name).any(|near| is_sure(name, near)) {
-        return None;
-    }
-    let near = slip(name).filter(|near| is_sure(name, near))?;
+    let sure = siblings(name).any(|near| is_sure(name, near));
+    let by_name = || slip(name).filter(|near| sure && is_sure(name, near));
+    let near = by_content(name, entry).or_else(by_name)?;
     let mut problem = problem(name, entry, format!("unknown name {name}"));
     problem.hint = Some(format!("did you mean {near}?"));
     Some(problem)
@@ -214,8 +235,11 @@ mod tests {
         for (text, meant) in [
             ("timezome: UTC", "timezone"),
             ("cron: {max_paralel_jobs: 3}", "cron.max_parallel_jobs"),
-            ("loop: {max_ticks: 3}", ""),
+            ("loop: {max_ticks: 3}", "loops"),
+            ("loop: {speed: 3}", ""),
             ("loops: {max_tick: 3}", "loops.max_ticks"),
+            ("crn: {require_restart_safe_scope: true}", "cron"),
+            ("crn: {mode: fast}", ""),
             ("dashboards: {ws_ping_interval: 3}", "dashboard"),
             (
                 "agent: {turn_liveness: {timeout: 3}}",

@@ -126,6 +126,18 @@ impl Kind {
         value.ok_or_else(|| self.misfit(&Content::Text(text.to_owned())))
     }
 
+    /// The least that a setting takes, where this number is less: it counts as that.
+    #[must_use]
+    pub fn raised(self, number: i64) -> Option<String> {
+        match self {
+            Self::Count(least) if number < least => Some(least.to_string()),
+            Self::Number(least) if i32::try_from(number).is_ok_and(|it| f64::from(it) < least) => {
+                Some(least.to_string())
+            }
+            _ => None,
+        }
+    }
+
     fn misfit(self, found: &Content) -> Misfit {
         Misfit {
             expected: self.expected(),

@@ -170,8 +170,8 @@ pub struct DispatchFacts {
     pub kill_mode: KillMode,
     /// logind keeps the user manager without a login.
     pub linger: Tri,
-    /// logind answers, so that linger can be turned on.
-    pub logind: bool,
+    /// logind runs, and reads the marker of linger: now, and at a boot.
+    pub logind: Tri,
     /// The unit itself pulls in the user manager at boot.
     pub wants_user_manager: bool,
     /// The unit is started at boot, or at the start of its manager.

@@ -175,7 +175,7 @@ impl Change {
 
 /// Without logind there is nobody who would read the marker.
 fn linger_on(facts: &mut DispatchFacts) {
-    if facts.linger == Tri::Yes || !facts.logind {
+    if facts.linger == Tri::Yes || facts.logind != Tri::Yes {
         return;
     }
     facts.linger = Tri::Yes;

@@ -81,8 +81,18 @@ fn after_reboot(facts: DispatchFacts, policy: Policy, kind: Kind) -> Outlook {
     };
     match facts.enabled {
         Tri::No => Outlook::Stopped,
-        Tri::Yes => by_linger(facts.linger, with, without),
+        Tri::Yes => by_linger(lingers_at_boot(facts), with, without),
         Tri::Unknown => Outlook::Unknown,
+    }
+}
+
+/// Whether a boot starts the account's user manager without a login: logind does where it finds the
+/// marker, and nobody else does.
+fn lingers_at_boot(facts: DispatchFacts) -> Tri {
+    match (facts.linger, facts.logind) {
+        (Tri::No, _) | (_, Tri::No) => Tri::No,
+        (linger, Tri::Yes) => linger,
+        (_, Tri::Unknown) => Tri::Unknown,
     }
 }
 

@@ -376,7 +376,7 @@ fn reasons(facts: DispatchFacts, policy: Policy, kind: Kind) -> Vec<Reason> {
     }
 }
 
-fn survival(facts: DispatchFacts, mode: Mode) -> Survival {
+pub(super) fn survival(facts: DispatchFacts, mode: Mode) -> Survival {
     match mode {
         Mode::Scoped => Survival::Survives,
         Mode::InProcess => Survival::Dies,

@@ -31,7 +31,7 @@ fn healthy() -> DispatchFacts {
         sandbox: Sandbox::Open,
         kill_mode: KillMode::ControlGroup,
         linger: Tri::Yes,
-        logind: true,
+        logind: Tri::Yes,
         wants_user_manager: false,
         enabled: Tri::Yes,
     }
@@ -250,6 +250,24 @@ fn manager_held_by_a_login_is_scoped_until_the_last_logout() {
     };
     let unknown = decide(unknown, LAX, Kind::Job).forecast;
     assert_eq!(unknown.after_logout, Outlook::Unknown);
+}
+
+#[test]
+fn linger_that_no_logind_reads_is_none_after_a_reboot() {
+    let after = |logind, wants_user_manager| {
+        let facts = DispatchFacts {
+            logind,
+            wants_user_manager,
+            ..healthy()
+        };
+        decide(facts, LAX, Kind::Job).forecast.after_reboot
+    };
+    assert_eq!(after(Tri::Yes, false), Outlook::Mode(Mode::Scoped));
+    assert_eq!(after(Tri::No, false), Outlook::Mode(Mode::Degraded));
+    assert_eq!(after(Tri::Unknown, false), Outlook::Unknown);
+    for logind in [Tri::Yes, Tri::No, Tri::Unknown] {
+        assert_eq!(after(logind, true), Outlook::Mode(Mode::Scoped));
+    }
 }
 
 #[test]

@@ -19,6 +19,9 @@ pub enum Sandbox {
     Landlock,
     /// Landlock, as far as this kernel knows it.
     Partial,
+    /// Landlock, but for a look at other processes that hung: its thread had begun before, and goes on
+    /// without.
+    LeftBehind,
     /// Nothing, and why.
     None(String),
 }
@@ -28,8 +31,17 @@ impl Sandbox {
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Landlock | Self::Partial => "landlock",
+            Self::Landlock | Self::Partial | Self::LeftBehind => "landlock",
             Self::None(_) => "none",
+        }
+    }
+
+    /// The same, where a thread that began before it has not ended.
+    #[must_use]
+    pub fn left_behind(self) -> Self {
+        match self {
+            Self::Landlock | Self::Partial => Self::LeftBehind,
+            other => other,
         }
     }
 
@@ -39,6 +51,9 @@ impl Sandbox {
         match self {
             Self::Landlock => None,
             Self::Partial => Some("this kernel knows only a part of landlock".to_owned()),
+            Self::LeftBehind => {
+                Some("a look at other processes hangs on a thread that is not confined".to_owned())
+            }
             Self::None(why) => Some(why.clone()),
         }
     }

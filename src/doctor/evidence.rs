@@ -67,10 +67,8 @@ impl Evidence {
     /// policy. A cap on jobs counts where somebody wrote it: the one that nobody chose promises nothing.
     #[must_use]
     pub fn with_homes(mut self, homes: Vec<HomeEvidence>) -> Self {
-        let dispatched = self.facts.dispatcher.home.known();
-        let dispatched = dispatched.unwrap_or(&self.facts.home.path);
-        let home = homes.iter().find(|home| home.home.path() == dispatched);
-        if let Some(home) = home.or(homes.first()) {
+        self.homes = homes;
+        if let Some(home) = self.dispatched() {
             let cron = home.settings().cron;
             let policy = Policy {
                 require_restart_safe_scope: cron.require_restart_safe_scope,
@@ -81,7 +79,18 @@ impl Evidence {
             let parallel = parallel.map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX));
             self = self.with_policy(policy, parallel);
         }
-        self.homes = homes;
         self
+    }
+
+    /// The home whose jobs are dispatched: its configuration is the one that counts.
+    #[must_use]
+    pub fn dispatched(&self) -> Option<&HomeEvidence> {
+        let dispatched = self.facts.dispatcher.home.known();
+        let dispatched = dispatched.unwrap_or(&self.facts.home.path);
+        let home = self
+            .homes
+            .iter()
+            .find(|home| home.home.path() == dispatched);
+        home.or(self.homes.first())
     }
 }

@@ -83,6 +83,7 @@ fn document(entry: &Entry) -> Document {
         explanation: wrap::prose(entry.explanation, None, ""),
         cleared_by: match entry.cleared_by {
             ClearedBy::Remedy => "remedy",
+            ClearedBy::Person => "person",
             ClearedBy::GoodRun => "good_run",
             ClearedBy::Nothing => "nothing",
         },
@@ -101,6 +102,9 @@ fn severity_word(severity: Severity, style: Style) -> String {
 fn cleared_sentence(cleared: ClearedBy) -> Option<&'static str> {
     match cleared {
         ClearedBy::Remedy => None,
+        ClearedBy::Person => {
+            Some("Its remedies show what there is to decide on; what you then do clears it.")
+        }
         ClearedBy::GoodRun => {
             Some("It tells of the past: the next good run clears it, not a remedy.")
         }

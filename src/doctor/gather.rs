@@ -82,6 +82,8 @@ fn gather(home: &Home, scope: Scope<'_>) -> HomeEvidence {
     evidence.disk = disk::look(&[&cron, home.path()]);
     evidence.jobs = jobs::look(&home.jobs_file());
     evidence.backups = jobs::backups(&cron);
+    // A worker has its row before it has files: looked at in this order, no file is without one.
+    evidence.workers = workers::look(&cron.join("external-workers"));
     evidence.databases = stores::look(home);
     evidence.config = config::look(home, scope.facts);
     evidence.zone = config::zone(&evidence.config, scope.facts);
@@ -90,7 +92,6 @@ fn gather(home: &Home, scope: Scope<'_>) -> HomeEvidence {
     evidence.hostname = owners::hostname();
     evidence.tick_lock = scope.locks.holder(&cron.join(TICK_LOCK));
     evidence.jobs_lock = scope.locks.holder(&cron.join(JOBS_LOCK));
-    evidence.workers = workers::look(&cron.join("external-workers"));
     evidence.helpers = helpers::look(&home.join("spawn-ledger.json"));
     evidence.ticker = markers::look(&cron);
     evidence.stop = stop::look(home, scope.now);

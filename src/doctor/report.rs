@@ -7,6 +7,7 @@
 mod assemble;
 mod dispatch;
 mod fold;
+mod whose;
 
 use serde::Serialize;
 

@@ -113,6 +113,7 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
     Ok(assemble(report::Input {
         run: this_run(runtime, request, started, (evidence, &sandbox)),
         host: evidence.map_or_else(report::Host::default, |seen| report::Host::of(&seen.facts)),
+        account: evidence.map(|seen| seen.facts.account.clone()),
         dispatch: evidence.map(report::Dispatch::of),
         ran,
         thresholds: request.thresholds,

@@ -211,6 +211,7 @@ fn made(uid: u32, broken: bool, thresholds: Thresholds) -> Report {
     assemble(Input {
         run: run(uid),
         host: Host::default(),
+        account: None,
         dispatch: Some(dispatch()),
         ran: ran.collect(),
         thresholds,
@@ -228,6 +229,7 @@ pub(in crate::doctor) fn judged(evidence: &Evidence) -> Report {
     let report = assemble(Input {
         run: run(1000),
         host: Host::of(&evidence.facts),
+        account: Some(evidence.facts.account.clone()),
         dispatch: Some(Dispatch::of(evidence)),
         ran: ran.collect(),
         thresholds: Thresholds::default(),
@@ -302,6 +304,7 @@ pub(super) fn of_words(words: &str) -> Report {
     assemble(Input {
         run: run(1000),
         host: Host::default(),
+        account: None,
         dispatch: Some(dispatch),
         ran: vec![Ran {
             check: &CHECKS[1],

@@ -22,8 +22,8 @@ use tokio::time::{Instant, timeout_at};
 use super::placement::hindrance;
 use super::runtime_dir::{Candidate, Kind, Origin, RuntimeDir, Seen};
 use crate::bus::{
-    Client, DoorReport, Failure, FailureKind, LingerMarker, Patience, Placement, SessionBusReport,
-    Stage, StageReport, SystemBusReport, failure_of,
+    Client, Door, DoorReport, Failure, FailureKind, LingerMarker, Patience, Placement,
+    SessionBusReport, Stage, StageReport, SystemBusReport, failure_of,
 };
 
 pub use doors::{DOORS_COMMAND, door_paths, doors, doors_from_stdin};
@@ -108,6 +108,10 @@ pub async fn probe(subject: &Subject, places: &Places, patience: Patience) -> (B
         bus,
         manager: system,
     } = system;
+    let runtime_dir = match doors.as_ref().ok().and_then(|(doors, _)| answering(doors)) {
+        Some(folder) => runtime_dir.answered_in(&folder),
+        None => runtime_dir,
+    };
     let (mut session_bus, user) = match doors {
         Ok((doors, user)) => (report(subject.uid, doors, None), user),
         Err(failure) => (report(subject.uid, Vec::new(), Some(failure)), None),
@@ -124,6 +128,16 @@ pub async fn probe(subject: &Subject, places: &Places, patience: Patience) -> (B
         linger_marker,
     };
     (facts, Managers { system, user })
+}
+
+/// The runtime directory in which one of these doors answers.
+fn answering(doors: &[DoorReport]) -> Option<String> {
+    let door = doors.iter().find(|door| door.answers())?;
+    let end = match door.door {
+        Door::Private => "/systemd/private",
+        _ => "/bus",
+    };
+    door.path.strip_suffix(end).map(str::to_owned)
 }
 
 fn report(uid: u32, doors: Vec<DoorReport>, not_tried: Option<Failure>) -> SessionBusReport {

@@ -383,7 +383,8 @@ impl Field<'_> {
 }
 
 /// The service that owns a process, by its cgroup.
-pub(super) fn owner(process: &ProcessFacts) -> Option<(String, ManagerKind)> {
+#[must_use]
+pub fn owner(process: &ProcessFacts) -> Option<(String, ManagerKind)> {
     let unit = cgroup::unit(process.cgroup.known()?)?;
     let service = unit.name.ends_with(".service") && !unit.name.starts_with("user@");
     service.then_some((unit.name, unit.manager))

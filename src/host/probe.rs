@@ -1,8 +1,9 @@
 //! The facts of this host, in two stages, because confinement blinds.
 //!
 //! ```text
-//! observe(choice, caller)       before confinement, on the main thread, before any other: everything
-//!                               that reads other processes; touches /proc and a few files of /run, /etc
+//! observe(choice, caller)       before confinement, on a thread of its own that ends with it; where it
+//!                               hangs, the report says that it was left behind unconfined: everything that
+//!                               reads other processes; touches /proc and a few files of /run, /etc
 //! complete(observed, deadline)  after it: buses, unit files and the files of homes, each on a thread of
 //!                               its own with a deadline; what is late is a gap
 //! ```
@@ -91,8 +92,7 @@ pub struct Observed {
     pub shell_inside: Option<u32>,
 }
 
-/// The first stage: looks at the machine and at other processes. Must run before confinement, on a
-/// single thread.
+/// The first stage: looks at the machine and at other processes. Must run before confinement.
 ///
 /// # Errors
 /// When `/proc` cannot be listed at all.

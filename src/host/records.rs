@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use super::command;
 use super::liveness::{BootMark, Identity};
 
 /// A record as it stands in a file, before anybody looked for its process.
@@ -15,6 +16,8 @@ pub struct Record {
     pub identity: Identity,
     /// The home that it names.
     pub home: Option<PathBuf>,
+    /// Program and subcommand that it was started with; other arguments may be secret.
+    pub command: Vec<String>,
     /// Its role, where it names one: `gateway`, `serve`, `desktop-serve`.
     pub role: Option<String>,
     /// Its version.
@@ -43,6 +46,7 @@ struct Raw {
     pid_namespace: Option<u64>,
     #[serde(alias = "home")]
     hermes_home: Option<PathBuf>,
+    argv: Option<serde_json::Value>,
     role: Option<String>,
     #[serde(alias = "code_version")]
     version: Option<String>,
@@ -83,6 +87,7 @@ pub fn record(text: &str) -> Result<Record, String> {
             pid_namespace: raw.pid_namespace,
         },
         home: raw.hermes_home,
+        command: raw.argv.as_ref().map(words).unwrap_or_default(),
         role: raw.role,
         version: raw.version,
         profiles: raw.profiles.unwrap_or_default(),
@@ -93,6 +98,15 @@ pub fn record(text: &str) -> Result<Record, String> {
             .and_then(|text| text.parse::<Timestamp>().ok())
             .map(|at| at.as_duration().as_secs_f64()),
     })
+}
+
+/// The first words of a command line.
+fn words(argv: &serde_json::Value) -> Vec<String> {
+    let words = argv.as_array().into_iter().flatten();
+    let words: Vec<String> = words
+        .filter_map(|word| Some(word.as_str()?.to_owned()))
+        .collect();
+    command::read(&words, None).map_or_else(Vec::new, |command| command.words)
 }
 
 /// Ticks are whole; some writers give them a fraction of zero.

@@ -83,6 +83,7 @@ fn by(record: &Record, machine: &Machine, kin: fn(Role) -> bool) -> OwnerRecord 
         pid_namespace: identity.pid_namespace,
         home: record.home.clone(),
         version: record.version.clone(),
+        command: record.command.clone(),
         liveness: liveness(identity, machine, kin),
     }
 }

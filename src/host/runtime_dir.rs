@@ -111,6 +111,35 @@ impl RuntimeDir {
         }
     }
 
+    /// The directories that may be believed, in the order of belief.
+    pub fn believable(&self) -> impl Iterator<Item = &str> {
+        let candidates = self.candidates.iter();
+        candidates
+            .filter(|candidate| candidate.rejected.is_none())
+            .map(|candidate| candidate.path.as_str())
+    }
+
+    /// The same, where the manager has answered in this directory: that outranks the order of belief.
+    #[must_use]
+    pub fn answered_in(mut self, path: &str) -> Self {
+        let mut candidates = self.candidates.iter();
+        if let Some(winner) = candidates.find(|candidate| candidate.path == path) {
+            self.path = Some(winner.path.clone());
+            self.origin = Some(winner.origin);
+        }
+        self
+    }
+
+    /// What the environment names and may be believed, where the manager has answered elsewhere.
+    #[must_use]
+    pub fn passed_over(&self) -> Option<&Candidate> {
+        let first = self
+            .candidates
+            .iter()
+            .find(|first| first.rejected.is_none())?;
+        (Some(&first.path) != self.path.as_ref()).then_some(first)
+    }
+
     /// Why there is none: the refusal of the last candidate, which is the conventional one.
     #[must_use]
     pub fn refusal(&self) -> Option<&Failure> {

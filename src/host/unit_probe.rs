@@ -68,7 +68,12 @@ pub async fn units(
     let mut units = Vec::new();
     for (name, by_file) in found.into_iter().take(MOST) {
         let asked = client.unit(&name).await?;
-        units.push(asked.map_or(by_file, |unit| from_unit(&unit, manager)));
+        // What its manager has not loaded does not run.
+        let idle = UnitFacts {
+            active_state: Some("inactive".to_owned()),
+            ..by_file
+        };
+        units.push(asked.map_or(idle, |unit| from_unit(&unit, manager)));
     }
     Ok(units)
 }
@@ -247,6 +252,7 @@ mod tests {
         assert_eq!(names, ["hermes.service", "old-hermes.service"]);
         assert!(units.iter().all(|unit| !unit.asked));
         assert_eq!(units[0].file_state.as_deref(), Some("disabled"));
+        assert_eq!(units[0].active_state.as_deref(), Some("inactive"));
     }
 
     #[tokio::test]

@@ -243,6 +243,20 @@ fn what_a_deadline_cut_off_is_counted_once_and_listed_when_asked_for() {
 }
 
 #[test]
+fn an_empty_home_is_not_told_to_be_well() {
+    let sandbox = Sandbox::new();
+    let words = ["doctor", "--only", "scheduler"];
+    let output = sandbox.hermes().args(words).output().expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let first = text.lines().next().expect("a first line");
+    assert!(first.contains("; nothing is scheduled here: "), "{first}");
+    assert!(
+        first.contains("(HM401)") && !first.contains("nothing is wrong"),
+        "{first}"
+    );
+}
+
+#[test]
 fn the_first_line_names_the_verdict_the_mode_and_what_to_begin_with() {
     let sandbox = Sandbox::with_sample_home();
     let output = sandbox.hermes().arg("doctor").output().expect("it runs");

@@ -1,7 +1,6 @@
 //! The promise of the doctor: whole homes are byte for byte, inode for inode and nanosecond for
 //! nanosecond what they were, whatever the home and whatever the format.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::common::Sandbox;
@@ -84,22 +83,6 @@ fn damaged_homes_are_untouched() {
 
 fn write(home: &Path, relative: &str, content: &[u8]) {
     std::fs::write(home.join(relative), content).expect("a file");
-}
-
-#[test]
-fn a_home_that_may_not_be_written_is_untouched() {
-    let sandbox = Sandbox::with_sample_home();
-    for directory in ["", "cron", "runtime"] {
-        let path = sandbox.home().join(directory);
-        let mode = std::fs::Permissions::from_mode(0o555);
-        std::fs::set_permissions(&path, mode).expect("a mode");
-    }
-    assert_untouched(&sandbox, "a read-only home");
-    for directory in ["", "cron", "runtime"] {
-        let path = sandbox.home().join(directory);
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&path, mode).expect("a mode");
-    }
 }
 
 #[test]

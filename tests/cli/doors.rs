@@ -27,6 +27,41 @@ fn doors_are_dialled_as_the_request_says() {
     assert_eq!(refusal(1), (json!("connect"), json!("refused")));
 }
 
+/// Somebody who takes every caller and says nothing, at both doors: each is given up at its first stage
+/// that wants an answer, after one wait, within the usual patience; the two are dialled side by side.
+#[test]
+fn a_mute_host_is_waited_for_once_at_each_door() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.user_home();
+    std::fs::create_dir(folder.join("systemd")).expect("a directory");
+    let listen =
+        |name: &str| std::os::unix::net::UnixListener::bind(folder.join(name)).expect("a socket");
+    let _mute = [listen("systemd/private"), listen("bus")];
+    let uid = rustix::process::geteuid().as_raw();
+    let patience = hermes::bus::Patience::default();
+    let (stage, total) = (patience.stage.as_millis(), patience.total.as_millis());
+    assert_eq!((stage, total), (500, 1500));
+    let request = json!({"uid": uid, "folder": folder, "stage_ms": 500, "total_ms": 1500});
+    let output = sandbox
+        .hermes()
+        .arg("__doors")
+        .write_stdin(request.to_string())
+        .output();
+    let doors: Value = serde_json::from_slice(&output.expect("a run").stdout).expect("JSON");
+    for door in doors.as_array().expect("doors") {
+        let stages = door["stages"].as_array().expect("stages");
+        let waits = stages.iter().filter(|stage| !stage["failure"].is_null());
+        let waits: Vec<_> = waits
+            .map(|stage| (&stage["stage"], &stage["failure"]["kind"]))
+            .collect();
+        assert_eq!(
+            waits,
+            [(&json!("authenticate"), &json!("mute"))],
+            "{door:#}"
+        );
+    }
+}
+
 #[test]
 fn a_senseless_request_is_refused_and_the_command_is_not_advertised() {
     let sandbox = Sandbox::new();

@@ -52,6 +52,17 @@ fn with_json_a_usage_error_is_the_one_error_object() {
 }
 
 #[test]
+fn a_panic_ends_the_process_with_70_and_says_where() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.hermes();
+    command.env("__HERMES_FAULT", "defect").arg("doctor");
+    let output = command.assert().code(70).get_output().clone();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("a defect that was asked for"), "{text}");
+    assert!(text.contains("fault.rs"), "{text}");
+}
+
+#[test]
 fn output_that_cannot_be_written_ends_with_74() {
     let sandbox = Sandbox::new();
     let full = OpenOptions::new()

@@ -1,5 +1,5 @@
-//! Every remedy that a report prints, run as whoever it says must run it, and the command that verifies
-//! it. No test restates a command: what is run is what was printed.
+//! Every remedy that a report prints, run by whoever it was printed for, and the command that verifies it.
+//! No test restates a command: what is run is what was printed.
 
 use serde_json::Value;
 
@@ -24,7 +24,13 @@ impl Rig {
     /// cause comes first. Of several remedies of one finding the first is done: the others are ways to
     /// the same end. `code`, or what explains it, must be among those that have one.
     pub(crate) fn cure(&self, report: &Report, code: &str) {
+        // What was printed for root is run by root, also what the account must do. An account of the rig
+        // cannot become root: what was printed for it and wants root is run by root all the same.
         let account = report.at("/dispatch/account").as_str().unwrap_or("root");
+        let reader = match report.at("/run/uid").as_u64() {
+            Some(0) => "root",
+            _ => account,
+        };
         let mut left = report.root_of(code);
         for finding in report
             .findings()
@@ -32,17 +38,18 @@ impl Rig {
         {
             let remedies = finding["remedies"].as_array();
             if let Some(remedy) = remedies.and_then(|remedies| remedies.first()) {
-                self.perform(account, finding, remedy);
+                self.perform(reader, finding, remedy);
                 left = left.filter(|left| *left != finding);
             }
         }
         assert_eq!(left, None, "{code} has no remedy");
     }
 
-    fn perform(&self, account: &str, finding: &Value, remedy: &Value) {
+    fn perform(&self, reader: &str, finding: &Value, remedy: &Value) {
         let who: &[&str] = match remedy["needs"].as_str() {
             Some("root") => &[],
-            _ => &["--user", account],
+            _ if reader == "root" => &[],
+            _ => &["--user", reader],
         };
         let words = |part: &str| -> Vec<&str> {
             let words = remedy[part].as_array().into_iter().flatten();
@@ -52,7 +59,9 @@ impl Rig {
         };
         match words("argv")[..] {
             // It says itself that it lives as long as its terminal.
-            ["hermes", "serve", ..] => self.leave_running(who, &words("argv")),
+            ["sudo", "-u", _, "hermes", "serve", ..] | ["hermes", "serve", ..] => {
+                self.leave_running(who, &words("argv"));
+            }
             _ => self.attempt(who, &words("argv"), 1),
         }
         self.attempt(who, &words("verify"), ASKED);

@@ -34,12 +34,12 @@ const ROOT: &str = "HERMES_RIG_ROOT";
 /// A home with one armed job, owned by the service account.
 const HOME: &str = "/var/lib/agent";
 
-/// What remedies need of it, for root, who runs those that want root.
+/// What remedies need of it, for root, who runs them all.
 const SUDO: &str = r#"#!/bin/sh
 if [ "$1" = -u ]; then
     user=${2#\#}
     shift 2
-    exec setpriv --reuid "$user" --clear-groups -- "$@"
+    exec setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups -- "$@"
 fi
 exec "$@"
 "#;

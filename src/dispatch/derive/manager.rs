@@ -155,9 +155,17 @@ pub(super) fn linger(facts: &Facts) -> Tri {
     }
 }
 
-pub(super) fn logind(facts: &Facts) -> bool {
+/// A mask outlives a boot. One that hangs or crashed may come back with it, or not.
+pub(super) fn logind(facts: &Facts) -> Tri {
     let logind = &facts.system_bus.logind;
-    facts.machine.systemd_booted && logind.failure.is_none()
+    let masked = logind.file_state.as_deref() == Some("masked");
+    if !facts.machine.systemd_booted || masked {
+        Tri::No
+    } else if logind.failure.is_some() {
+        Tri::Unknown
+    } else {
+        Tri::Yes
+    }
 }
 
 /// What Hermes Agent sees, or would see if it were the dispatcher: only what it does see is guessed.

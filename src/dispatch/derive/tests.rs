@@ -246,3 +246,14 @@ fn sandboxes_of_the_unit_are_seen() {
     let forbidden = sandbox(&|unit| unit.unix_sockets_forbidden = Some(true));
     assert_eq!(forbidden, Sandbox::NoUnixSockets);
 }
+
+#[test]
+fn a_masked_logind_reads_no_marker_at_a_boot_and_a_mute_one_may() {
+    let mut facts = Facts::example();
+    let logind = |facts: &Facts| derive(facts).0.logind;
+    assert_eq!(logind(&facts), Tri::Yes);
+    facts.system_bus.logind.failure = Some(Failure::of(FailureKind::NoManager));
+    assert_eq!(logind(&facts), Tri::Unknown);
+    facts.system_bus.logind.file_state = Some("masked".to_owned());
+    assert_eq!(logind(&facts), Tri::No);
+}

@@ -3,9 +3,9 @@
 use super::super::facts::{
     AgentView, DispatchFacts, Launcher, Sandbox, Seat, SystemManager, Tri, UserManager,
 };
-use super::super::flips::flips;
+use super::super::flips::{Change, Flip, flips};
 use super::super::forecast::{Outlook, forecast};
-use super::super::mode::{Kind, Mode, Policy, mode, supervision};
+use super::super::mode::{Kind, Mode, Policy, Survival, mode, supervision, survival};
 use super::{LAX, healthy};
 use crate::dispatch::facts::KillMode;
 
@@ -71,10 +71,33 @@ fn of_mode(mut index: usize) -> DispatchFacts {
         agent_view: pick(i, &AGENT_VIEWS),
         sandbox: pick(i, &SANDBOXES),
         linger: pick(i, &TRIS),
-        logind: pick(i, &BOOLS),
+        // A logind of which nothing is known turns linger on no more than none.
+        logind: pick(i, &[Tri::Yes, Tri::No]),
         kill_mode: KillMode::Mixed,
         wants_user_manager: false,
         enabled: Tri::Yes,
+    }
+}
+
+/// Linger is no more than a file where no logind reads it, and a guess where that is not known.
+fn boot_needs_logind(facts: DispatchFacts, kind: Kind) {
+    let at_boot = |facts| forecast(facts, LAX, kind).after_reboot;
+    let with = |linger, logind| {
+        at_boot(DispatchFacts {
+            linger,
+            logind,
+            ..facts
+        })
+    };
+    let (here, off) = (at_boot(facts), with(Tri::No, Tri::Yes));
+    match facts.logind {
+        Tri::Yes => {}
+        Tri::No => assert_eq!(here, off, "{facts:?}"),
+        Tri::Unknown => {
+            let on = with(facts.linger, Tri::Yes);
+            let agreed = if on == off { on } else { Outlook::Unknown };
+            assert_eq!(here, agreed, "{facts:?}");
+        }
     }
 }
 
@@ -127,6 +150,37 @@ fn rules_hold(facts: DispatchFacts, policy: Policy, kind: Kind) {
     }
 }
 
+const KILL_MODES: [KillMode; 5] = [
+    KillMode::ControlGroup,
+    KillMode::Mixed,
+    KillMode::Process,
+    KillMode::None,
+    KillMode::Unknown,
+];
+
+/// A restart leaves a job alone where it has a cgroup of its own, or where its unit kills the main process
+/// at most, and nowhere else.
+#[test]
+fn every_combination_says_what_a_restart_does() {
+    for facts in (0..OF_MODE).map(of_mode) {
+        for (kind, policy) in KINDS.into_iter().zip(policies()) {
+            let mode = mode(facts, policy, kind);
+            for kill_mode in KILL_MODES {
+                let facts = DispatchFacts { kill_mode, ..facts };
+                let spares = matches!(kill_mode, KillMode::Process | KillMode::None);
+                let wanted = match (mode, kill_mode) {
+                    (Mode::Refused, _) => Survival::NothingRuns,
+                    (Mode::Scoped, _) => Survival::Survives,
+                    (Mode::Degraded, _) if spares => Survival::Survives,
+                    (Mode::Degraded, KillMode::Unknown) => Survival::Unknown,
+                    (Mode::Degraded | Mode::InProcess, _) => Survival::Dies,
+                };
+                assert_eq!(survival(facts, mode), wanted, "{mode:?}: {facts:?}");
+            }
+        }
+    }
+}
+
 // One test for each program, so that they run side by side.
 #[test]
 fn every_flip_of_ours_gives_what_it_promises_and_no_subset_does() {
@@ -148,7 +202,9 @@ fn flips_keep_their_promise(launcher: Launcher) {
     for facts in (0..OF_MODE).map(of_mode).filter(of_launcher) {
         for policy in policies() {
             for kind in KINDS {
-                for flip in flips(facts, policy, kind) {
+                let found = flips(facts, policy, kind);
+                a_way_is_found((facts, policy, kind), &found);
+                for flip in found {
                     let full = (1u32 << flip.by.len()) - 1;
                     for set in 0..=full {
                         let changes = flip
@@ -168,9 +224,28 @@ fn flips_keep_their_promise(launcher: Launcher) {
     }
 }
 
+/// Where all changes together, or a single one, lead to a better mode, a way is named, and the short one.
+fn a_way_is_found((facts, policy, kind): (DispatchFacts, Policy, Kind), found: &[Flip]) {
+    let now = mode(facts, policy, kind);
+    let better = |(facts, policy): (DispatchFacts, Policy)| {
+        let then = mode(facts, policy, kind);
+        let runs = now == Mode::Refused && then == Mode::Degraded;
+        now != Mode::Scoped && (then == Mode::Scoped || runs)
+    };
+    let all = Change::ALL.into_iter();
+    let all = all.fold((facts, policy), |now, change| change.apply(now.0, now.1));
+    let mut each = Change::ALL.into_iter();
+    let single = each.any(|change| better(change.apply(facts, policy)));
+    assert!(!(single || better(all)) || !found.is_empty(), "{facts:?}");
+    assert!(
+        !single || found.iter().any(|flip| flip.by.len() == 1),
+        "{facts:?}"
+    );
+}
+
 #[test]
 fn every_forecast_is_stopped_or_a_mode_that_the_facts_allow() {
-    let total = 3 * 2 * 8 * 2 * 2 * 6 * 3 * 3 * 2 * 3;
+    let total = 3 * 2 * 8 * 2 * 2 * 6 * 3 * 3 * 3 * 2 * 3;
     for index in 0..total {
         let mut rest = index;
         let i = &mut rest;
@@ -183,6 +258,7 @@ fn every_forecast_is_stopped_or_a_mode_that_the_facts_allow() {
             user_manager: pick(i, &USER_MANAGERS),
             system_manager: pick(i, &SYSTEM_MANAGERS),
             linger: pick(i, &TRIS),
+            logind: pick(i, &TRIS),
             wants_user_manager: pick(i, &BOOLS),
             enabled: pick(i, &TRIS),
             ..healthy()
@@ -202,6 +278,7 @@ fn every_forecast_is_stopped_or_a_mode_that_the_facts_allow() {
             {
                 assert_eq!(later.after_logout, Outlook::Mode(now), "{facts:?}");
             }
+            boot_needs_logind(facts, kind);
             // A logout never mends anything.
             if later.after_logout == Outlook::Mode(Mode::Scoped) {
                 assert_eq!(now, Mode::Scoped, "{facts:?}");

@@ -161,4 +161,30 @@ future, and the next run seems far away: jobs stay silent until the clock has ca
 clock first; if it is right, the odd file will soon be the past.",
         cleared_by: ClearedBy::Remedy,
     },
+    Entry {
+        code: "HM111",
+        slug: "clock-stepped",
+        severity: Severity::Warning,
+        title: "The clock was set while the scheduler ran",
+        explanation: "\
+A scheduler writes down when it started. Its start in ticks since boot, which no setting of the clock \
+changes, gives another time by the clock of now: somebody, or the network's time, set the clock in between.
+
+What a schedule compares changed under it. After a step forward everything in between is overdue at once; \
+after a step back, runs that were recorded lie in the future, and claims and heartbeats look younger than \
+they are. Start the scheduler after the clock is right (After=time-sync.target), and anew after a step.",
+        cleared_by: ClearedBy::Remedy,
+    },
+    Entry {
+        code: "HM112",
+        slug: "host-suspended",
+        severity: Severity::Info,
+        title: "The machine was suspended",
+        explanation: "\
+Since it booted the machine slept for a while: the clock that counts the time since boot is ahead of the \
+one that counts only the time awake. No job fires on a machine that sleeps. Afterwards each job that was \
+missed is run once, or not, by its catch-up policy, and deadlines of runs that were under way may seem \
+long past.",
+        cleared_by: ClearedBy::Nothing,
+    },
 ];

@@ -1,6 +1,6 @@
 //! 5xx: jobs and their schedules.
 
-use super::ClearedBy::{GoodRun, Remedy};
+use super::ClearedBy::{GoodRun, Person, Remedy};
 use super::Entry;
 use crate::doctor::finding::Severity::{Error, Info, Warning};
 
@@ -163,7 +163,7 @@ An owner on another host cannot be looked at; then only the age decides.",
         explanation: "No scheduler runs, and jobs are overdue. The next scheduler that starts will run each of \
 them once, at the same time. With many of them that is a burst of work on old data. Pause what should not run, \
 or set cron.catch_up_missed to false, before you start it.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM516",
@@ -183,7 +183,7 @@ the record; look at the output.",
         explanation: "The job, or the first line of its script, names a program without a path. The PATH of the \
 process that dispatches has no such program, though your shell may have it: a unit does not read your profile. \
 Add the directory to PATH in the unit, or name the program by its path.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM518",

@@ -41,6 +41,8 @@ pub struct Entry {
 pub enum ClearedBy {
     /// One of its remedies.
     Remedy,
+    /// A decision: its remedies show what there is to decide on.
+    Person,
     /// The next good run: it tells of the past.
     GoodRun,
     /// Something outside of this host's reach: it states a limit.

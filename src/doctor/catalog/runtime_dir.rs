@@ -166,4 +166,18 @@ Enter the account by ssh, or by
 or turn linger on, which gives it a user manager whoever comes in how.",
         cleared_by: ClearedBy::Nothing,
     },
+    Entry {
+        code: "HM247",
+        slug: "runtime-dir-without-manager",
+        severity: Severity::Info,
+        title: "No user manager answers in the named runtime directory",
+        explanation: "\
+XDG_RUNTIME_DIR names a directory that is sound, and in which no user manager answers; in the \
+conventional /run/user/UID it does. An answer counts more than a name, so that one is used, by the doctor \
+and when a worker is placed. A program that trusts the variable alone finds no manager: Hermes Agent is \
+one.
+
+Take the variable out of the unit or the shell, or let it name the real directory.",
+        cleared_by: ClearedBy::Remedy,
+    },
 ];

@@ -1,6 +1,6 @@
 //! 4xx: the ticker, its locks, its process.
 
-use super::ClearedBy::Remedy;
+use super::ClearedBy::{Person, Remedy};
 use super::Entry;
 use crate::doctor::finding::Severity::{Error, Info, Warning};
 
@@ -102,7 +102,7 @@ unit that restarts it for ever does more harm than good.",
 make here are never seen by it, and the other way round; both stores look well. The report shows both paths \
 and how many jobs each holds.\n\n\
 Say which one you mean with --home or HERMES_HOME, or change the home of the service.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM409",
@@ -124,7 +124,7 @@ leaves cron to the gateway as long as that runs, and this is only for your infor
         explanation: "Three starts and more within a quarter of an hour. Jobs that start in such a short life are \
 killed with it, and their slots are used up. Find out why it ends before you look at the jobs: the journal of \
 the unit has it. An out-of-memory kill, a left-over pid file and a user manager that stops are frequent.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM412",
@@ -146,7 +146,7 @@ remove it.",
 set back, as on boards without a battery, or the home comes from a host whose clock is ahead. Until the time \
 catches up, ages of heartbeats and claims cannot be trusted, and claims look younger than they are.\n\n\
 See to it that the clock is synchronised before the service starts: After=time-sync.target.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM414",

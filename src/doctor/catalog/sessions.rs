@@ -1,6 +1,6 @@
 //! 7xx: loops, heartbeats, sessions.
 
-use super::ClearedBy::Remedy;
+use super::ClearedBy::{Person, Remedy};
 use super::Entry;
 use crate::doctor::finding::Severity::{Error, Info, Warning};
 
@@ -87,7 +87,7 @@ and written without a lock, so that both can claim one wake-up. Close the sessio
         explanation: "A backend writes a row every minute, and removes it at an orderly end only. These rows are of \
 processes that have ended or have been silent for ten minutes. In Hermes Agent such a row keeps orphaned \
 sessions from being swept for up to twelve hours; this program lets it protect nothing.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM711",
@@ -107,7 +107,7 @@ nobody will give it back and the session stays refused to everybody else.",
         explanation: "As many sessions are live as may be (max_concurrent_sessions or max_live_sessions), so that \
 the next one is refused. Each holder is listed with surface, pid, age and last activity. Drafts without a message \
 hold a slot in Hermes Agent though no view shows them.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM713",
@@ -117,7 +117,7 @@ hold a slot in Hermes Agent though no view shows them.",
         explanation: "Their rows were never closed: the process that had them ended without doing so. They have \
 been idle for longer than the idle limit, and nothing serves this home now. The next serve of the program that \
 made them sweeps them; a dry run shows whose each is and why.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM714",

@@ -1,6 +1,6 @@
 //! 8xx: files, databases, disks.
 
-use super::ClearedBy::{Nothing, Remedy};
+use super::ClearedBy::{Nothing, Person, Remedy};
 use super::Entry;
 use crate::doctor::finding::Severity::{Error, Info, Warning};
 
@@ -14,7 +14,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         explanation: "A directory, a FIFO, a loop of links or something else that is no file lies where a store \
 should be, or the account of the service may not read it. Unreadable is never taken for empty: nothing is \
 written over it.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM803",
@@ -37,7 +37,7 @@ python3 -m json.tool cron/jobs.json",
         explanation: "A byte order mark that an editor left, a bare list, a map instead of a list, or a raw control \
 character. This program and Hermes Agent read it all the same, and the next change of a job writes it in its \
 usual form. Other tools, and older versions, may not: some have taken such a file for an empty one.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM805",
@@ -69,7 +69,7 @@ again. In a unit, ReadOnlyPaths= and ProtectHome=read-only do the same for the s
         explanation: "Little room or few inodes are left where the home lies. On a full disk a store cannot be \
 replaced, so the old one stays and the tick fails; databases fail in worse ways. With next to nothing left this \
 is an error. Old outputs of jobs are a good place to begin.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM808",
@@ -100,7 +100,7 @@ history of runs is lost; without state.db the sessions are.",
         explanation: "A process kept a lock for writing through two looks. Writers of these stores are done within \
 milliseconds, so one that goes on holding is stuck, or something else, such as a backup, has the store. Others \
 wait five seconds for it and then fail with 'database is locked'.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM812",
@@ -110,7 +110,7 @@ wait five seconds for it and then fail with 'database is locked'.",
         explanation: "Its format, or the version of its schema, is newer than what this program knows. What was read \
 from it may be incomplete, and nothing will be written to it that its own program might misread. Update this \
 program.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM813",

@@ -85,6 +85,10 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
     if problem.kind == ProblemKind::Unreadable {
         finding = finding.because_of("HM805");
     }
+    if problem.kind == ProblemKind::Raised {
+        // Less than nothing is often written for none, and counts as that.
+        finding = finding.severity(Severity::Info);
+    }
     let Some(file) = file else {
         return finding;
     };

@@ -12,6 +12,8 @@ mod scheduler;
 mod sessions;
 mod stores;
 
+use std::path::Path;
+
 use fixture::{Fixture, codes};
 
 /// A healthy home gives no finding of any check at all.
@@ -29,6 +31,31 @@ fn every_code_of_a_check_is_in_the_catalogue_and_every_finding_is_declared() {
         for code in check.codes {
             assert!(crate::doctor::catalog::find(code).is_some(), "{code}");
         }
+    }
+}
+
+/// Each code of a home has a home that shows it: a test that asks for it by name.
+#[test]
+fn every_code_of_a_home_has_a_fixture() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/doctor/check");
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("home_tests"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.push(folder.join("home_tests.rs"));
+    files.push(folder.join("host_tests/service.rs"));
+    let text: String = files
+        .iter()
+        .map(|file| std::fs::read_to_string(file).unwrap())
+        .collect();
+    let of_homes = crate::doctor::catalog::all().map(|entry| entry.code);
+    for code in of_homes.filter(|code| *code >= "HM400") {
+        // A cause that a finding is said not to have is no finding.
+        let named = text.matches(&format!("\"{code}\"")).count();
+        let denied = text
+            .matches(&format!("causes.contains(&\"{code}\")"))
+            .count();
+        assert!(named > denied, "no home shows {code}");
     }
 }
 

@@ -70,7 +70,7 @@ fn of_user(user: &LogindUser) -> String {
 
 /// Who may turn linger on, and with what: B21 and B22 wanted this said once.
 fn remedy(evidence: &Evidence) -> Remedy {
-    if evidence.decision_jobs.facts.logind {
+    if evidence.decision_jobs.facts.logind == Tri::Yes {
         mend::enable_linger(&evidence.facts)
     } else {
         mend::start_user_manager(&evidence.facts)
@@ -200,7 +200,7 @@ fn agreement(evidence: &Evidence) -> Outcome {
     if !has_systemd(evidence) {
         return Outcome::not_applicable("there is no systemd here");
     }
-    if !evidence.decision_jobs.facts.logind {
+    if evidence.decision_jobs.facts.logind != Tri::Yes {
         return Outcome::not_applicable("logind does not answer");
     }
     let present = match &facts.linger_marker {

@@ -379,7 +379,7 @@ fn undriven(
         finding = finding.because_of(cause);
     }
     let start = if timer.routed {
-        super::scheduler::start(evidence, home, finding)
+        super::scheduler::ways::start(evidence, home, finding)
     } else {
         finding.remedy(
             Remedy::user(

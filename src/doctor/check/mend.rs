@@ -103,8 +103,12 @@ pub(super) fn restart_unit(facts: &Facts, unit: &UnitFacts, effect: &str) -> Rem
 
 /// Starts a unit.
 pub(super) fn start_unit(facts: &Facts, unit: &UnitFacts) -> Remedy {
-    of_manager(facts, unit, &["start", &unit.name], "starts it")
-        .until_reboot()
+    let start = of_manager(facts, unit, &["start", &unit.name], "starts it");
+    let start = match unit.file_state.as_deref() {
+        Some("enabled") => start,
+        _ => start.until_reboot(),
+    };
+    start
         .undo(ask(facts, unit, &["stop", &unit.name]))
         .verify(ask(facts, unit, &["is-active", &unit.name]))
 }

@@ -1,6 +1,7 @@
 //! The checks. A check is a pure function over the evidence; it says what it found, what it could not
 //! find out, and whether it applied at all. Every check that ran is listed, also the ones that passed.
 
+mod clock;
 mod config;
 mod descriptors;
 mod homes;
@@ -188,6 +189,7 @@ impl Outcome {
 /// All checks, in the order of the report.
 const CHECKS: &[&[Check]] = &[
     host::CHECKS,
+    clock::CHECKS,
     memory::CHECKS,
     session_bus::CHECKS,
     restarts::CHECKS,

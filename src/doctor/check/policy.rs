@@ -1,10 +1,12 @@
 //! What the operator asked for, and whether it can be had. Pure.
 
-use super::{Check, Group, Outcome};
+use super::{Check, Group, Outcome, homes};
+use crate::config::{Problem, ProblemKind};
 use crate::dispatch::Mode;
 use crate::dispatch::facts::Launcher;
 use crate::doctor::evidence::Evidence;
 use crate::doctor::finding::{Finding, Observation};
+use crate::host::{Gap, GapKind};
 
 /// The check of the policy.
 pub(super) const CHECKS: &[Check] = &[Check {
@@ -15,10 +17,33 @@ pub(super) const CHECKS: &[Check] = &[Check {
     run: policy,
 }];
 
+/// Why the configuration of the dispatched home does not say: of a file that is broken nothing counts.
+fn unread(evidence: &Evidence) -> Option<Gap> {
+    let home = evidence.dispatched()?;
+    let broken = |problem: &&Problem| {
+        matches!(
+            problem.kind,
+            ProblemKind::Unreadable | ProblemKind::Unparsable
+        )
+    };
+    let problem = home.config.problems().iter().find(broken)?;
+    let file = problem.file.as_ref()?.display();
+    Some(Gap {
+        kind: GapKind::Failed,
+        why: format!("{file} {}", problem.message),
+        would_tell: homes::ours(home, ["config", "check"]),
+    })
+}
+
 fn policy(evidence: &Evidence) -> Outcome {
     let jobs = &evidence.decision_jobs;
     if !jobs.policy.require_restart_safe_scope {
-        return Outcome::passed("jobs may run where a restart would kill them");
+        let mut outcome = Outcome::passed("jobs may run where a restart would kill them");
+        if let Some(gap) = unread(evidence) {
+            let what = "whether cron.require_restart_safe_scope is on";
+            outcome.could_not_and_it_matters(what, &gap);
+        }
+        return outcome;
     }
     let mut outcome = Outcome::passed("jobs run restart-safe or not at all");
     let why = match (jobs.mode, jobs.facts.launcher) {

@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "runtime-dir",
         group: Group::RuntimeDir,
         title: "whether the runtime directory may be believed",
-        codes: &["HM241", "HM242", "HM244"],
+        codes: &["HM241", "HM242", "HM244", "HM247"],
         run: belief,
     },
     Check {
@@ -54,7 +54,29 @@ fn belief(evidence: &Evidence) -> Outcome {
             outcome.find(finding);
         }
     }
+    if let Some(finding) = passed_over(facts) {
+        outcome.find(finding);
+    }
     outcome
+}
+
+/// The manager answers, and not in the directory that the environment names.
+fn passed_over(facts: &Facts) -> Option<Finding> {
+    let named = &facts.runtime_dir.passed_over()?.path;
+    let answers = facts.runtime_dir.path.as_ref()?;
+    let source = &facts.dispatcher.environ_source;
+    let target = format!("XDG_RUNTIME_DIR of {source}");
+    let summary = format!("no user manager answers in {named}; {answers} is used instead");
+    Some(
+        Finding::new("HM247", Subject::new("path", named), summary)
+            .seen(Observation::new("environ", target, named))
+            .seen(Observation::new(
+                "connect",
+                answers,
+                "the user manager answers",
+            ))
+            .remedy(unset(facts)),
+    )
 }
 
 fn rejected(evidence: &Evidence, candidate: &Candidate, failure: &Failure) -> Option<Finding> {

@@ -3,15 +3,17 @@
 pub(super) mod hosts;
 pub(super) mod quiet;
 pub(super) mod serving;
+pub(super) mod ways;
 
 use jiff::Timestamp;
 
 use self::serving::Beating;
+use self::ways::{restart, start};
 use super::homes::{self, each};
 use super::{Check, Group, Outcome};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
-use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
-use crate::host::facts::{ManagerKind, Program, Role};
+use crate::doctor::finding::{Finding, Observation, Severity};
+use crate::host::facts::Role;
 use crate::host::locks::Holder;
 use crate::output::human;
 
@@ -215,73 +217,6 @@ fn ticked_well(evidence: &Evidence, home: &HomeEvidence) -> bool {
     let age = |at: &Timestamp| evidence.now.duration_since(*at).as_secs();
     let success = home.ticker.success.got().map(age);
     success.is_some_and(|age| (-serving::SKEW..=serving::FRESH).contains(&age))
-}
-
-fn verify(home: &HomeEvidence) -> Vec<String> {
-    homes::ours(home, ["cron", "doctor", "--only", "scheduler"])
-}
-
-/// The unit that runs, or would run, the dispatcher: its `systemctl` words and whether root must.
-fn unit(evidence: &Evidence) -> Option<(Vec<String>, bool, String)> {
-    let facts = &evidence.facts;
-    let own = facts.dispatcher.unit.as_ref();
-    let unit = own.or_else(|| facts.units.known()?.first())?;
-    let user = unit.manager == Some(ManagerKind::User);
-    let words = if user {
-        vec!["systemctl".to_owned(), "--user".to_owned()]
-    } else {
-        vec!["systemctl".to_owned()]
-    };
-    Some((words, user, unit.name.clone()))
-}
-
-fn by_unit(evidence: &Evidence, verb: &str, effect: &str) -> Option<Remedy> {
-    let (mut words, user, name) = unit(evidence)?;
-    words.extend([verb.to_owned(), name]);
-    Some(if user {
-        Remedy::user(words, effect)
-    } else {
-        Remedy::root(words, effect)
-    })
-}
-
-/// Adds what starts a scheduler.
-pub(super) fn start(evidence: &Evidence, home: &HomeEvidence, finding: Finding) -> Finding {
-    let finding = match by_unit(evidence, "start", "starts the service that ticks") {
-        Some(remedy) => finding.remedy(remedy.verify(verify(home))),
-        None => finding,
-    };
-    let finding = if evidence.facts.dispatcher.program == Program::HermesAgent {
-        let gateway = Remedy::user(
-            ["hermes", "gateway", "run"],
-            "starts the gateway of Hermes Agent again; 'hermes' must be its program here",
-        );
-        finding.remedy(gateway.until_reboot().verify(verify(home)))
-    } else {
-        finding
-    };
-    let serve = Remedy::user(
-        homes::ours(home, ["serve"]),
-        "ticks this home for as long as this terminal lives; a timer that calls 'hermes cron tick' every \
-         minute does so too",
-    );
-    finding.remedy(serve.until_reboot().verify(verify(home)))
-}
-
-/// Adds what starts the scheduler anew.
-pub(super) fn restart(evidence: &Evidence, home: &HomeEvidence, finding: Finding) -> Finding {
-    let remedy = by_unit(evidence, "restart", "starts the scheduler anew").or_else(|| {
-        let process = serving::servers(evidence, home).into_iter().next()?;
-        let stop = Remedy::user(
-            ["kill", &process.pid.to_string()],
-            "ends the process that does not tick; start it again the way it was started",
-        );
-        Some(stop.until_reboot())
-    });
-    match remedy {
-        Some(remedy) => finding.remedy(remedy.verify(verify(home))),
-        None => finding,
-    }
 }
 
 fn success(evidence: &Evidence) -> Outcome {

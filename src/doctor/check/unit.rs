@@ -67,8 +67,9 @@ fn is_awaited(evidence: &Evidence, unit: &UnitFacts) -> bool {
 }
 
 fn judge(evidence: &Evidence, unit: &UnitFacts, outcome: &mut Outcome) {
-    // A masked unit is seldom loaded: its file tells.
-    if !unit.asked && !is_masked(unit) {
+    // Neither a masked unit nor one that is stopped and disabled is loaded: there the file tells, and
+    // that the manager has not loaded it. Where the manager said nothing, nothing is known.
+    if !unit.asked && unit.active_state.is_none() && !is_masked(unit) {
         return;
     }
     if let Some(finding) = why_not_running(evidence, unit) {

@@ -290,6 +290,8 @@ pub enum PlaceSeen {
     Missing,
     /// The file system did not answer in time.
     Hangs,
+    /// Its owner, or a directory above, lets nobody of this account look.
+    Denied,
     /// It cannot be looked at.
     Failed(String),
 }

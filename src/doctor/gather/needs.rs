@@ -153,6 +153,7 @@ fn place(path: &Path) -> PlaceSeen {
         Ok(_) => PlaceSeen::Failed("not a regular file".to_owned()),
         Err(error) => match error.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => PlaceSeen::Missing,
+            std::io::ErrorKind::PermissionDenied => PlaceSeen::Denied,
             _ => PlaceSeen::Failed(error.to_string()),
         },
     }

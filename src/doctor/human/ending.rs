@@ -176,6 +176,8 @@ fn tally(report: &Report, least: Severity) -> String {
         "none" => "not confined",
         _ => "confined by landlock",
     };
+    let gap = report.run.sandbox_gap.as_ref();
+    let gap = gap.map_or_else(String::new, |gap| format!(" ({gap})"));
     let took = report.run.duration_ms;
     // What has no symptom that is shown is not shown.
     let hidden = report.trees().filter(|(root, symptoms)| {
@@ -186,7 +188,10 @@ fn tally(report: &Report, least: Severity) -> String {
         0 => String::new(),
         hidden => format!("; {} by --print", count(hidden, "is hidden", "are hidden")),
     };
-    format!("{} in {took:.0} ms, {sandbox}{hidden}", parts.join(", "))
+    format!(
+        "{} in {took:.0} ms, {sandbox}{gap}{hidden}",
+        parts.join(", ")
+    )
 }
 
 /// The one thing to do now.

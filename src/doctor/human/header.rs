@@ -56,9 +56,17 @@ fn matter(report: &Report) -> String {
             };
             format!("{} ({}{place})", found.summary, found.code)
         }
+        None if let Some(empty) = empty(report) => empty,
         None if report.verdict.counts.unknown > 0 => "nothing is known to be wrong".to_owned(),
         None => "nothing is wrong".to_owned(),
     }
+}
+
+/// That there is nothing to judge is no fault, and no health either.
+fn empty(report: &Report) -> Option<String> {
+    let mut findings = report.findings.iter();
+    let found = findings.find(|found| found.code == "HM401")?;
+    Some(format!("{} ({})", found.summary, found.code))
 }
 
 /// What was not found out and could change the verdict.

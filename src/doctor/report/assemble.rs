@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use super::super::catalog;
 use super::super::check::{Check, Outcome, Unchecked};
-use super::super::finding::{Finding, Needs, Remedy, Severity};
+use super::super::finding::{Finding, Severity};
 use super::super::verdict::{Seen, Status, Thresholds, judge};
 use super::dispatch::Dispatch;
 use super::fold::{self, Placed};
+use super::whose::Whose;
 use super::{
     CheckReport, CheckStatus, Counts, Host, Report, Reported, Run, SCHEMA, Tool, Unknown, Verdict,
 };
+use crate::host::facts::AccountFacts;
 
 /// How a check ended.
 #[derive(Clone, Debug)]
@@ -40,6 +42,8 @@ pub struct Input {
     pub run: Run,
     /// Where it ran.
     pub host: Host,
+    /// The account that dispatches; none where the host could not be looked at.
+    pub account: Option<AccountFacts>,
     /// In which mode jobs are dispatched; which findings made it so is filled in here.
     pub dispatch: Option<Dispatch>,
     /// The checks that were asked for.
@@ -51,10 +55,13 @@ pub struct Input {
 /// Makes the report.
 #[must_use]
 pub fn assemble(input: Input) -> Report {
-    let root = input.run.uid == 0;
+    let whose = Whose {
+        reader: input.run.uid,
+        account: input.account.as_ref(),
+    };
     let mut placed = place(&input.ran);
     fold::link(&mut placed);
-    let findings = tell(placed, root);
+    let findings = tell(placed, whose);
     let checks: Vec<_> = input
         .ran
         .iter()
@@ -98,7 +105,7 @@ fn place(ran: &[Ran]) -> Vec<Placed> {
     placed
 }
 
-fn tell(placed: Vec<Placed>, root: bool) -> Vec<Reported> {
+fn tell(placed: Vec<Placed>, whose: Whose<'_>) -> Vec<Reported> {
     let order = fold::order(&placed);
     let mut number = vec![0; placed.len()];
     for (position, index) in order.iter().enumerate() {
@@ -112,7 +119,7 @@ fn tell(placed: Vec<Placed>, root: bool) -> Vec<Reported> {
         .enumerate()
         .map(|(index, placed)| {
             let cause = placed.cause.map(id);
-            reported(placed, id(index), cause, root)
+            reported(placed, id(index), cause, whose)
         })
         .zip(&number)
         .collect();
@@ -120,7 +127,7 @@ fn tell(placed: Vec<Placed>, root: bool) -> Vec<Reported> {
     told.into_iter().map(|(reported, _)| reported).collect()
 }
 
-fn reported(placed: Placed, id: String, cause: Option<String>, root: bool) -> Reported {
+fn reported(placed: Placed, id: String, cause: Option<String>, whose: Whose<'_>) -> Reported {
     let finding = placed.finding;
     Reported {
         id,
@@ -137,21 +144,9 @@ fn reported(placed: Placed, id: String, cause: Option<String>, root: bool) -> Re
         remedies: finding
             .remedies
             .into_iter()
-            .map(|remedy| with_sudo(remedy, root))
+            .map(|remedy| whose.told(remedy))
             .collect(),
     }
-}
-
-/// Root's commands start with `sudo`, unless root itself reads them.
-fn with_sudo(mut remedy: Remedy, root: bool) -> Remedy {
-    if remedy.needs == Needs::Root && !root {
-        for argv in [&mut remedy.argv, &mut remedy.undo] {
-            if argv.first().is_some_and(|program| program != "sudo") {
-                argv.insert(0, "sudo".to_owned());
-            }
-        }
-    }
-    remedy
 }
 
 fn check_report(ran: &Ran, findings: &[Reported]) -> CheckReport {

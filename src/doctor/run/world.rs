@@ -44,7 +44,8 @@ pub(super) fn host(
     let complete = |observed| probe::complete(observed, locks, budget.left());
     let Some(facts) = observed.map(complete).transpose()? else {
         let hung = || "reading the processes of this host did not end in time".to_owned();
-        return Ok((Err(budget.spent().unwrap_or_else(hung)), sandbox));
+        let why = budget.spent().unwrap_or_else(hung);
+        return Ok((Err(why), sandbox.left_behind()));
     };
     named(&request.choice, &facts, budget)?;
     Ok((Ok(facts), sandbox))

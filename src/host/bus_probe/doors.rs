@@ -29,16 +29,40 @@ struct DoorsRequest {
     total_ms: u64,
 }
 
-/// Dials the doors as the account itself: directly, or from a child that becomes it, because a user's
-/// bus lets not even root in. The client is the manager's, if it answers.
+/// Both doors, and the client of the manager, if it answers.
+type Dialled = (Vec<DoorReport>, Option<Client>);
+
+/// Dials the doors in every directory that may be believed, all at once: the first in which the manager
+/// answers counts, else the first. As the account itself: directly, or from a child that becomes it,
+/// because a user's bus lets not even root in.
 pub(super) async fn session_doors(
     subject: &Subject,
     dir: &RuntimeDir,
     patience: Patience,
-) -> Result<(Vec<DoorReport>, Option<Client>), Failure> {
-    let Some(folder) = dir.path.as_deref() else {
+) -> Result<Dialled, Failure> {
+    let mut folders = dir.believable();
+    let Some(first) = folders.next() else {
         return Ok((doors_without_directory(dir), None));
     };
+    let second = async {
+        match folders.next() {
+            Some(second) => Some(Box::pin(doors_in(subject, second, patience)).await),
+            None => None,
+        }
+    };
+    let first = Box::pin(doors_in(subject, first, patience));
+    let (first, second) = tokio::join!(first, second);
+    let answers = |dialled: &Result<Dialled, Failure>| {
+        let doors = dialled.as_ref().map(|(doors, _)| doors.as_slice());
+        doors.unwrap_or_default().iter().any(DoorReport::answers)
+    };
+    match second {
+        Some(second) if answers(&second) && !answers(&first) => second,
+        _ => first,
+    }
+}
+
+async fn doors_in(subject: &Subject, folder: &str, patience: Patience) -> Result<Dialled, Failure> {
     let own = rustix::process::geteuid().as_raw();
     if own == subject.uid {
         return Ok(doors(subject.uid, folder, patience).await);

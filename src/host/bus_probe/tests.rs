@@ -106,6 +106,35 @@ async fn an_empty_host_is_described_without_a_guess() {
 }
 
 #[tokio::test]
+async fn the_directory_in_which_the_manager_answers_goes_before_the_one_that_is_named() {
+    let uid = own_uid();
+    let name = format!("{uid}/systemd/private");
+    let manager = Fake::answering_at(private_folder(), &name, bus(0));
+    let places = empty(manager.folder());
+    let places = Places {
+        run_user: manager.folder().to_owned(),
+        ..places
+    };
+    let named = private_folder();
+    let subject = Subject {
+        runtime_dir: Some(named.path().display().to_string()),
+        ..subject()
+    };
+    let (facts, managers) = probe(&subject, &places, Patience::default()).await;
+    let own = manager.folder().join(uid.to_string());
+    assert_eq!(facts.runtime_dir.path.as_deref(), own.to_str());
+    assert_eq!(facts.runtime_dir.origin, Some(Origin::Conventional));
+    assert!(facts.session_bus.answering().is_some() && managers.user.is_some());
+    let named = facts.runtime_dir.passed_over().map(|named| named.origin);
+    assert_eq!(named, Some(Origin::Environment));
+    // Where it answers nowhere, the one that is named counts.
+    drop(manager);
+    let (facts, _) = probe(&subject, &places, Patience::default()).await;
+    assert_eq!(facts.runtime_dir.path, subject.runtime_dir);
+    assert_eq!(facts.runtime_dir.passed_over(), None);
+}
+
+#[tokio::test]
 async fn a_manager_on_the_system_bus_can_place() {
     let system = Fake::answering(bus(std::process::id()));
     let places = Places {

@@ -64,6 +64,9 @@ pub struct OwnerRecord {
     /// The version that it names.
     #[serde(default)]
     pub version: Option<String>,
+    /// Program and subcommand that it was started with, by its own word.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// Whether that process lives.
     pub liveness: Liveness,
 }

@@ -39,7 +39,7 @@ pub struct UnitFacts {
     pub load_state: Option<String>,
     /// `LoadError`, where loading failed.
     pub load_error: Option<String>,
-    /// `ActiveState`.
+    /// `ActiveState`; that of a unit which its manager has not loaded is `inactive`.
     pub active_state: Option<String>,
     /// `SubState`.
     pub sub_state: Option<String>,

@@ -44,9 +44,10 @@ pub(super) fn merged(
                 unit.home.clone_from(&file.home);
             }
             Some(unit) => {
-                let state = unit.file_state.take();
+                let (state, active) = (unit.file_state.take(), unit.active_state.take());
                 *unit = file.clone();
                 unit.file_state = state.or_else(|| file.file_state.clone());
+                unit.active_state = active;
             }
         }
     }
@@ -135,12 +136,14 @@ mod tests {
             name: unit().name,
             manager: unit().manager,
             file_state: Some("masked".to_owned()),
+            active_state: Some("inactive".to_owned()),
             ..UnitFacts::default()
         };
         let merged = merged(vec![named], &[unit()], None, &account());
         let units = merged.known().unwrap();
         assert_eq!(units[0].role, unit().role);
         assert_eq!(units[0].file_state.as_deref(), Some("masked"));
+        assert_eq!(units[0].active_state.as_deref(), Some("inactive"));
     }
 
     #[test]

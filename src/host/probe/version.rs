@@ -163,6 +163,7 @@ mod tests {
                 pid_namespace: None,
                 home: None,
                 version: Some(version.to_owned()),
+                command: Vec::new(),
                 liveness: Liveness::Alive,
             },
             state: None,

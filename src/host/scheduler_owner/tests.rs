@@ -15,6 +15,7 @@ fn record(pid: u32, liveness: Liveness) -> OwnerRecord {
         pid_namespace: None,
         home: None,
         version: None,
+        command: Vec::new(),
         liveness,
     }
 }

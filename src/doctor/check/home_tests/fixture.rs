@@ -345,12 +345,31 @@ fn holds_what_it_promises(finding: &Finding) {
     }
     let clears = entry.cleared_by == catalog::ClearedBy::Remedy;
     assert!(!clears || !finding.remedies.is_empty(), "{finding:?}");
+    let mends = finding
+        .remedies
+        .iter()
+        .any(|remedy| !only_looks(&remedy.argv));
+    assert!(!clears || mends, "a look clears nothing: {finding:?}");
     let told = finding
         .remedies
         .iter()
         .all(|remedy| !remedy.verify.is_empty());
     assert!(told, "{finding:?}");
     assert!(!finding.evidence.is_empty(), "{finding:?}");
+}
+
+/// Whether a command changes nothing, and so can clear nothing.
+fn only_looks(argv: &[String]) -> bool {
+    let words: Vec<_> = argv.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        []
+        | ["hermes", "--version", ..]
+        | ["hermes", "cron", "list" | "runs" | "doctor" | "show", ..] => true,
+        ["hermes", rest @ ..] => rest.contains(&"--dry-run"),
+        ["sh", "-c", line] => line.starts_with("command -v"),
+        ["timedatectl", verb, ..] => *verb == "status",
+        [program, ..] => ["ls", "du", "ps", "lsof", "journalctl"].contains(program),
+    }
 }
 
 /// The codes of findings, in their order.

@@ -225,7 +225,12 @@ fn b50_b141_scripts_and_working_directories() {
         job["no_agent"] = true.into();
         job["script"] = "gone.sh".into();
     });
-    assert!(fixture.one("HM509").summary.contains("'gone.sh'"));
+    let gone = fixture.one("HM509");
+    assert!(gone.summary.contains("'gone.sh'"));
+    assert!(
+        !gone.causes.contains(&"HM805"),
+        "it is not there, for anybody"
+    );
     fixture.write("out.sh", "");
     std::os::unix::fs::symlink("../out.sh", fixture.path("scripts/gone.sh")).unwrap();
     assert!(fixture.one("HM509").summary.contains("outside of scripts/"));

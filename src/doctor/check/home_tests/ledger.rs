@@ -265,6 +265,23 @@ fn b28_files_of_workers_that_are_left_over() {
 }
 
 #[test]
+fn b94_files_of_a_worker_that_may_live_are_left_alone() {
+    let fixture = Fixture::healthy();
+    let ready = format!(r#"{{"pid": {}}}"#, std::process::id());
+    fixture.write("cron/external-workers/e8.ready", &ready);
+    fixture.write("cron/external-workers/e8.json", "{}");
+    fixture.write("cron/external-workers/e9.json", "{}");
+    let remedy = fixture.one("HM614").remedies.remove(0);
+    let named = |name: &str| remedy.argv.iter().any(|word| word.contains(name));
+    assert!(named("/e9.json") && !named("/e8."), "{:?}", remedy.argv);
+    let directory = fixture.path("cron/external-workers").display().to_string();
+    assert!(!remedy.argv.contains(&directory), "{:?}", remedy.argv);
+    // Which of them have a row that is open is in the ledger: without it nothing is said.
+    fixture.write("cron/executions.db", "this is no database");
+    assert!(fixture.findings("HM614").is_empty());
+}
+
+#[test]
 fn a_cause_that_nobody_recorded_is_not_guessed() {
     let told = |error: &str| {
         let fixture = Fixture::healthy();

@@ -17,7 +17,13 @@ fn what_our_dispatcher_does_not_do_is_refused_with_the_reason() {
         summary.contains("it needs skills and delivery to telegram:42, which"),
         "{summary}"
     );
-    assert_eq!(found[0].remedies.len(), 2);
+    // Without its message it would be refused for its skills: that is no way out.
+    let pause = ["hermes", "cron", "pause", "00000000000a"];
+    assert_eq!(found[0].remedies.len(), 1);
+    assert_eq!(found[0].remedies[0].argv[..4], pause);
+    fixture.only_job(|job| job["deliver"] = "telegram:42".into());
+    let local = &fixture.findings("HM519")[0].remedies[0].argv;
+    assert_eq!(local[4..6], ["--deliver", "local"]);
     // The words are those of the dispatcher's own refusal, whatever the need.
     for (key, value, need) in [
         ("model", json!("m"), "a pinned model"),

@@ -2,7 +2,7 @@
 
 use super::fixture::{Fixture, GONE, codes};
 use crate::doctor::finding::{Finding, Severity};
-use crate::host::facts::{Fact, GatewayState, OwnerRecord, Program, Role};
+use crate::host::facts::{Fact, GatewayState, ManagerKind, OwnerRecord, Program, Role};
 use crate::host::liveness::{Death, Liveness};
 use crate::host::locks::Holder;
 
@@ -39,6 +39,50 @@ fn b40_a_young_heartbeat_of_a_process_that_has_ended_is_no_life() {
     let success = fixture.epoch(3_600);
     fixture.write("cron/ticker_last_success", &success.to_string());
     assert_eq!(fixture.findings("HM402")[0].severity, None);
+}
+
+#[test]
+fn the_unit_of_another_home_is_no_way_out() {
+    let mut fixture = Fixture::healthy();
+    fixture.no_server();
+    let first = |fixture: &Fixture| fixture.findings("HM402")[0].remedies[0].clone();
+    assert_eq!(first(&fixture).argv[..2], ["hermes", "serve"]);
+    let path = fixture.path("");
+    fixture.facts.edit_unit(|unit| {
+        unit.home = Some(path.clone());
+        unit.active_state = Some("inactive".to_owned());
+        unit.main_pid = None;
+    });
+    let start = first(&fixture);
+    assert_eq!(start.argv, ["systemctl", "start", "hermes.service"]);
+    assert!(start.persistent);
+    fixture.facts.edit_unit(|unit| {
+        unit.manager = Some(ManagerKind::User);
+        unit.file_state = Some("disabled".to_owned());
+    });
+    let start = first(&fixture);
+    assert!(!start.persistent);
+    assert_eq!(start.argv[..2], ["env", "XDG_RUNTIME_DIR=/run/user/1001"]);
+}
+
+#[test]
+fn a_gateway_is_started_by_the_command_that_it_wrote_down() {
+    let mut fixture = Fixture::healthy();
+    fixture.no_server();
+    fixture.facts.dispatcher.program = Program::HermesAgent;
+    let started_by = |fixture: &mut Fixture, words: [&str; 3]| {
+        let mut record = owner(4242, Liveness::Dead(Death::Gone));
+        record.command = words.map(str::to_owned).to_vec();
+        fixture.facts.homes[0].gateway_pid = Fact::Known(Some(record));
+        fixture.findings("HM402")[0].remedies[0].argv.clone()
+    };
+    let home = format!("HERMES_HOME={}", fixture.home().path().display());
+    let words = started_by(&mut fixture, ["/opt/agent/bin/hermes", "gateway", "run"]);
+    let wanted = ["env", &home, "/opt/agent/bin/hermes", "gateway", "run"];
+    assert_eq!(words, wanted);
+    // That name may be ours, which has no such command.
+    let words = started_by(&mut fixture, ["hermes", "gateway", "run"]);
+    assert_eq!(words[..2], ["hermes", "serve"]);
 }
 
 #[test]
@@ -121,6 +165,25 @@ fn b36_b37_a_stale_heartbeat_with_the_lock_free_is_a_dead_ticker() {
     assert_eq!(
         found.remedies[0].argv,
         ["systemctl", "restart", "hermes.service"]
+    );
+}
+
+#[test]
+fn a_dead_ticker_without_a_unit_is_ended_and_run_again() {
+    let mut fixture = Fixture::healthy();
+    fixture.facts.dispatcher.unit = None;
+    fixture.facts.units = Fact::Known(Vec::new());
+    fixture.beat(900, std::process::id());
+    let process = fixture.facts.dispatcher.process.as_mut().unwrap();
+    process.command = vec!["hermes".to_owned(), "serve".to_owned()];
+    process.exe = Fact::Known("/usr/bin/hermes".into());
+    let home = fixture.home().path().display().to_string();
+    let line = fixture.one("HM403").remedies[0].argv[2].clone();
+    let (end, again) = line.split_once(" && exec ").unwrap();
+    assert!(end.starts_with("kill 812 && timeout"), "{line}");
+    assert_eq!(
+        again,
+        format!("env HERMES_HOME={home} /usr/bin/hermes serve")
     );
 }
 
@@ -228,7 +291,14 @@ fn b109_two_processes_tick_one_home() {
     let mut second = fixture.facts.dispatcher.process.clone().unwrap();
     second.pid = 900;
     fixture.facts.others.push(second.clone());
-    assert!(summary(&fixture.findings("HM409")[0]).starts_with("2 processes would tick"));
+    let both = &fixture.findings("HM409")[0];
+    assert!(summary(both).starts_with("2 processes would tick"));
+    // Each is its unit's, which would start it again.
+    let stop = ["systemctl", "disable", "--now", "hermes.service"];
+    assert_eq!(both.remedies[0].argv, stop);
+    fixture.facts.others[0].cgroup = Fact::Known("/user.slice/x.scope".to_owned());
+    let end = &fixture.findings("HM409")[0].remedies[0];
+    assert!(end.argv[2].starts_with("kill 900 && "), "{end:?}");
     second.role = Role::Gateway;
     second.program = Some(Program::HermesAgent);
     fixture.facts.others = vec![second];
@@ -240,7 +310,23 @@ fn b87_starts_in_a_loop() {
     let mut fixture = Fixture::healthy();
     let starts = [-3000, -800, -500, -100].map(|at| fixture.epoch(at));
     fixture.facts.homes[0].gateway_starts = starts.to_vec();
+    let look = |fixture: &Fixture| fixture.findings("HM411")[0].remedies[0].argv.clone();
     assert!(summary(&fixture.findings("HM411")[0]).contains("3 times in the last 15m"));
+    assert_eq!(look(&fixture)[..3], ["journalctl", "-u", "hermes.service"]);
+    fixture
+        .facts
+        .edit_unit(|unit| unit.manager = Some(ManagerKind::User));
+    let words = [
+        "env",
+        "XDG_RUNTIME_DIR=/run/user/1001",
+        "journalctl",
+        "--user",
+        "-u",
+    ];
+    assert_eq!(look(&fixture)[..5], words);
+    fixture.facts.dispatcher.unit = None;
+    let of = format!("_UID={}", fixture.facts.account.uid);
+    assert_eq!(look(&fixture), ["journalctl", "-n", "50", &of]);
     fixture.facts.homes[0].gateway_starts = starts[..3].to_vec();
     assert!(fixture.findings("HM411").is_empty());
 }
@@ -253,6 +339,7 @@ fn owner(pid: u32, liveness: Liveness) -> OwnerRecord {
         boot: None,
         home: None,
         version: None,
+        command: Vec::new(),
         pid_namespace: None,
         liveness,
     }

@@ -9,6 +9,7 @@ use crate::doctor::evidence::home::Disk;
 use crate::doctor::evidence::read::Read;
 use crate::doctor::finding::Severity;
 use crate::host::Fact;
+use crate::host::locks::{Holder, SqliteLock, SqliteRole};
 
 fn check(id: &str, evidence: &Evidence) -> Outcome {
     let check = all().find(|check| check.id == id).unwrap();
@@ -397,4 +398,29 @@ fn b65_the_zone_and_its_source_are_printed_when_all_is_well() {
     let evidence = Fixture::healthy().evidence();
     let note = check("config", &evidence).note.unwrap();
     assert_eq!(note, "zone Europe/Berlin, timezone in config.yaml");
+}
+
+#[test]
+fn who_keeps_others_out_of_a_database_is_named() {
+    let told = |role, holder| {
+        let mut evidence = Fixture::healthy().evidence();
+        let lock = SqliteLock { role, holder };
+        evidence.homes[0].held_databases.push(("state.db", lock));
+        let found = check("stores-databases", &evidence).findings.remove(0);
+        assert_eq!(found.code, "HM811");
+        (found.summary, found.remedies[0].argv[0].clone())
+    };
+    let held = Holder::Held {
+        pid: 812,
+        confirmed: true,
+    };
+    let (summary, look) = told(SqliteRole::Exclusive, held);
+    assert_eq!(
+        (summary.as_str(), look.as_str()),
+        ("pid 812 keeps everybody out of state.db", "ps")
+    );
+    let why = "the table of locks cannot be read".to_owned();
+    let (summary, look) = told(SqliteRole::Pending, Holder::CannotTell { why });
+    assert!(summary.ends_with("waits to write to state.db"), "{summary}");
+    assert_eq!(look, "lsof");
 }

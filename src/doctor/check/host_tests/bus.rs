@@ -37,6 +37,7 @@ pub(super) const FIXTURES: &[Fixture] = &[
     fixture("HM244", Info, link, own_directory),
     fixture("HM245", Error, old_agent_without_variables, with_variables),
     fixture("HM246", Info, switched_shell, own_session),
+    fixture("HM247", Info, manager_elsewhere, own_directory),
 ];
 
 fn heal(facts: &mut Facts) {
@@ -186,6 +187,13 @@ fn roots_directory(facts: &mut Facts) {
         facts,
         candidate(Origin::Environment, "/run/user/0", 0, 0o700),
     );
+}
+
+fn manager_elsewhere(facts: &mut Facts) {
+    let named = candidate(Origin::Environment, "/tmp/run", UID, 0o700);
+    let usual = candidate(Origin::Conventional, "/run/user/1001", UID, 0o700);
+    let chosen = RuntimeDir::choose(UID, vec![named, usual]);
+    facts.runtime_dir = chosen.answered_in("/run/user/1001");
 }
 
 fn link(facts: &mut Facts) {

@@ -2,11 +2,12 @@
 
 use super::{Fixture, evidence, findings, fixture, found};
 use crate::bus::{Failure, FailureKind, Stage};
-use crate::dispatch::Policy;
+use crate::dispatch::{Mode, Policy};
 use crate::doctor::evidence::Evidence;
 use crate::doctor::finding::Severity::{Info, Warning};
 use crate::host::Facts;
-use crate::host::facts::{CgroupLayout, Container, Fact, NewestFile};
+use crate::host::facts::{CgroupLayout, Container, Fact, NewestFile, OwnerRecord, ProgramLookup};
+use crate::host::liveness::Liveness;
 
 pub(super) const FIXTURES: &[Fixture] = &[
     fixture("HM101", Warning, docker, no_invocation_id_and_systemd),
@@ -24,7 +25,60 @@ pub(super) const FIXTURES: &[Fixture] = &[
     fixture("HM108", Warning, small, big).parallel(8),
     fixture("HM109", Warning, wsl2, no_invocation_id_and_systemd),
     fixture("HM110", Warning, file_from_the_future, clock_right),
+    fixture("HM111", Warning, clock_stepped, scheduler_restarted),
+    fixture("HM112", Info, slept, scheduler_restarted),
 ];
+
+/// The record of the dispatcher, written by a clock that was an hour behind.
+fn clock_stepped(facts: &mut Facts) {
+    let process = facts.dispatcher.process.as_ref().expect("a dispatcher");
+    let then = process.started_at.known().map(|at| at - 3_600.0);
+    let start_ticks = process.start_ticks.known().copied();
+    let record = OwnerRecord {
+        pid: process.pid,
+        start_ticks,
+        started_at: then,
+        boot: None,
+        pid_namespace: None,
+        home: None,
+        version: None,
+        command: Vec::new(),
+        liveness: Liveness::Alive,
+    };
+    facts.homes[0].serve = Fact::Known(Some(record));
+}
+
+fn scheduler_restarted(facts: &mut Facts) {
+    *facts = Facts::example();
+}
+
+fn slept(facts: &mut Facts) {
+    facts.machine.clock.monotonic = facts.machine.clock.boottime - 7_200.0;
+}
+
+#[test]
+fn a_clock_that_stepped_is_told_with_its_way_and_another_process_s_record_is_not() {
+    let mut facts = Facts::example();
+    clock_stepped(&mut facts);
+    let told = found(facts.clone(), "HM111").unwrap();
+    assert!(
+        told.summary.contains("set forward by 1h since pid 812"),
+        "{}",
+        told.summary
+    );
+    let edit = |facts: &mut Facts, change: fn(&mut OwnerRecord)| {
+        if let Fact::Known(Some(record)) = &mut facts.homes[0].serve {
+            change(record);
+        }
+    };
+    let mut other = facts.clone();
+    edit(&mut other, |record| record.start_ticks = Some(1));
+    assert_eq!(found(other, "HM111"), None);
+    edit(&mut facts, |record| {
+        record.started_at = record.started_at.map(|at| at + 3_570.0);
+    });
+    assert_eq!(found(facts, "HM111"), None);
+}
 
 fn docker(facts: &mut Facts) {
     facts.without_systemd(Container::Docker);
@@ -201,4 +255,18 @@ fn wsl1_has_no_remedy_and_wsl2_has() {
     };
     assert_eq!(remedies(Container::Wsl1), 0);
     assert_eq!(remedies(Container::Wsl2), 1);
+}
+
+#[test]
+fn b05_no_program_is_needed_to_place_a_worker() {
+    let mut facts = Facts::example();
+    facts.set_variable("PATH", "/nowhere");
+    facts.dispatcher.programs = ["systemd-run", "true"]
+        .map(|name| ProgramLookup {
+            name: name.to_owned(),
+            wanted_by: "hermes".to_owned(),
+            found: Fact::Known(None),
+        })
+        .to_vec();
+    assert_eq!(evidence(facts).decision_jobs.mode, Mode::Scoped);
 }

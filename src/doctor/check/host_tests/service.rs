@@ -3,7 +3,7 @@
 use super::{Fixture, evidence, findings, fixture, found, severity};
 use crate::doctor::finding::Severity::{Error, Info, Warning};
 use crate::host::Facts;
-use crate::host::facts::{Fact, ProgramLookup, Viewpoint};
+use crate::host::facts::{Fact, ProgramLookup, UnitFacts, Viewpoint};
 
 pub(super) const FIXTURES: &[Fixture] = &[
     fixture("HM301", Warning, Facts::without_linger, kill_mode_process),
@@ -343,6 +343,37 @@ fn a_unit_that_was_never_started_has_no_failed_condition() {
     facts.edit_unit(|unit| unit.condition_result = None);
     assert_eq!(found(facts.clone(), "HM312"), None);
     assert!(found(facts, "HM318").is_some());
+}
+
+#[test]
+fn an_installed_unit_that_its_manager_has_not_loaded_is_judged_by_its_file() {
+    let mut facts = Facts::example();
+    installed_only(&mut facts);
+    facts.edit_unit(|unit| {
+        *unit = UnitFacts {
+            name: unit.name.clone(),
+            manager: unit.manager,
+            role: unit.role,
+            program: unit.program,
+            fragment: unit.fragment.clone(),
+            active_state: Some("inactive".to_owned()),
+            file_state: Some("disabled".to_owned()),
+            ..UnitFacts::default()
+        };
+    });
+    let codes = |facts: &Facts| -> Vec<_> {
+        let found = findings(&evidence(facts.clone())).into_iter();
+        found.map(|finding| finding.code).collect()
+    };
+    let told = codes(&facts);
+    assert!(
+        told.contains(&"HM318") && told.contains(&"HM315"),
+        "{told:?}"
+    );
+    // Where no manager spoke, only the file is known.
+    facts.edit_unit(|unit| unit.active_state = None);
+    let told = codes(&facts);
+    assert!(!told.contains(&"HM318"), "{told:?}");
 }
 
 #[test]

@@ -286,7 +286,7 @@ impl Look<'_> {
             )
             .remedy(
                 Remedy::user(
-                    homes::ours(home, ["cron", "remove", &self.job.id]),
+                    homes::ours(home, ["cron", "remove", &self.job.id, "--yes"]),
                     "removes it, if it is too late",
                 )
                 .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs"])),

@@ -62,15 +62,8 @@ pub(super) fn script(home: &HomeEvidence, job: &Job) -> Option<Finding> {
             format!("{} is a script alone, and names no script", quoted(job)),
         );
         let seen = Observation::new("field", format!("{} script", job.id), "null");
-        return Some(
-            finding.seen(seen).remedy(
-                Remedy::user(
-                    homes::ours(home, ["cron", "edit", &job.id, "--script", "NAME"]),
-                    "names the script; put the file into scripts/ first",
-                )
-                .verify(verify(home)),
-            ),
-        );
+        let effect = "keeps it from failing; 'hermes cron edit' with --script names its script";
+        return Some(finding.seen(seen).remedy(pause(home, job, effect)));
     }
     let named = [&needs.script, &needs.monitor_script].into_iter().flatten();
     named
@@ -91,6 +84,7 @@ fn bad_script(
             format!("lies outside of scripts/, at {}", real.display())
         }
         PlaceSeen::Hangs => "is on a file system that does not answer".to_owned(),
+        PlaceSeen::Denied => "cannot be looked at: permission denied".to_owned(),
         PlaceSeen::Failed(why) => format!("cannot be looked at: {why}"),
     };
     let path = seen.path.display().to_string();
@@ -102,27 +96,26 @@ fn bad_script(
     .seen(Observation::new("stat", &path, why));
     // Owner and mode do not make a file go away.
     let finding = match seen.place {
-        PlaceSeen::Failed(_) => finding.because_of("HM805"),
+        PlaceSeen::Denied => finding.because_of("HM805"),
         _ => finding,
     };
+    let effect = "keeps it from failing until the script is back";
     Some(
-        finding
-            .remedy(
-                Remedy::user(
-                    ["install", "-D", "-m", "755", name, &path],
-                    "puts the script where it is looked for; run it where the script is",
-                )
-                .verify(["test", "-f", &path]),
+        finding.remedy(pause(home, job, effect)).remedy(
+            Remedy::user(
+                ["install", "-D", "-m", "755", name, &path],
+                "puts the script where it is looked for; run it where the script is",
             )
-            .remedy(
-                Remedy::user(
-                    homes::ours(home, ["cron", "pause", &job.id]),
-                    "keeps it from failing until the script is back",
-                )
-                .undo(homes::ours(home, ["cron", "resume", &job.id]))
-                .verify(verify(home)),
-            ),
+            .verify(["test", "-f", &path]),
+        ),
     )
+}
+
+/// Pauses a job until what it needs is there.
+fn pause(home: &HomeEvidence, job: &Job, effect: &str) -> Remedy {
+    Remedy::user(homes::ours(home, ["cron", "pause", &job.id]), effect)
+        .undo(homes::ours(home, ["cron", "resume", &job.id]))
+        .verify(verify(home))
 }
 
 fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
@@ -132,6 +125,7 @@ fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
         PlaceSeen::Missing => "is gone".to_owned(),
         PlaceSeen::File => "is not a directory".to_owned(),
         PlaceSeen::Hangs => "does not answer within 2 s".to_owned(),
+        PlaceSeen::Denied => "cannot be looked at: permission denied".to_owned(),
         PlaceSeen::Failed(why) => format!("cannot be looked at: {why}"),
     };
     let finding = about(
@@ -140,14 +134,12 @@ fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
         format!("the working directory of {} {why}", quoted(job)),
     )
     .seen(Observation::new("stat", path, why));
+    let here = homes::ours(home, ["cron", "edit", &job.id, "--workdir", ""]);
+    let effect = "keeps it from failing until the directory is back";
     Some(
-        finding.remedy(
-            Remedy::user(
-                homes::ours(home, ["cron", "edit", &job.id, "--workdir", "DIR"]),
-                "names another directory",
-            )
-            .verify(verify(home)),
-        ),
+        finding
+            .remedy(pause(home, job, effect))
+            .remedy(Remedy::user(here, "has it run in the home instead").verify(verify(home))),
     )
 }
 
@@ -201,23 +193,13 @@ fn ability(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
     for unmet in &needs.unmet {
         finding = finding.seen(Observation::new("field", &job.id, unmet));
     }
-    let delivers = needs
-        .unmet
-        .iter()
-        .any(|unmet| unmet.starts_with("delivery to"));
-    if delivers {
+    // An edit must leave a job that can run: where it needs more than that, it would be refused.
+    let delivers = |unmet: &String| unmet.starts_with("delivery to");
+    if needs.unmet.iter().all(delivers) {
         let local = homes::ours(home, ["cron", "edit", &job.id, "--deliver", "local"]);
-        let effect = "keeps its output in files; what else it needs must be taken off too";
+        let effect = "keeps its output in files";
         finding = finding.remedy(Remedy::user(local, effect).verify(verify(home)));
     }
-    Some(
-        finding.remedy(
-            Remedy::user(
-                homes::ours(home, ["cron", "pause", &job.id]),
-                "keeps it from being refused at each of its slots",
-            )
-            .undo(homes::ours(home, ["cron", "resume", &job.id]))
-            .verify(verify(home)),
-        ),
-    )
+    let effect = "keeps it from being refused at each of its slots";
+    Some(finding.remedy(pause(home, job, effect)))
 }

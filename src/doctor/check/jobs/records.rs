@@ -89,7 +89,7 @@ fn remove(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
     }
     finding.remedy(
         Remedy::user(
-            homes::ours(home, ["cron", "remove", &job.id]),
+            homes::ours(home, ["cron", "remove", &job.id, "--yes"]),
             "removes it, to be made anew",
         )
         .verify(verify(home)),
@@ -137,15 +137,17 @@ fn ended_itself(home: &HomeEvidence, job: &Job) -> Option<Finding> {
         .seen(field(job, "state", job.state.clone()))
         .seen(field(job, "enabled", "false"))
         .seen(field(job, "repeat.times", "null"));
-    Some(
-        finding.remedy(
-            Remedy::user(
-                homes::ours(home, ["cron", "resume", &job.id]),
-                "switches it on again",
-            )
-            .verify(verify(home)),
-        ),
-    )
+    let text = schedule_text(job)?;
+    let again = homes::ours(home, ["cron", "edit", &job.id, "--schedule", &text]);
+    let effect = "gives it its schedule anew, which switches it on again";
+    Some(finding.remedy(Remedy::user(again, effect).verify(verify(home))))
+}
+
+/// The schedule as a person would type it.
+fn schedule_text(job: &Job) -> Option<String> {
+    let stored = &job.schedule;
+    let every = || Some(format!("every {}m", stored.minutes?));
+    stored.expr.clone().or_else(every)
 }
 
 fn unusable<'a>(

@@ -3,7 +3,7 @@
 
 use super::{about, claimed, quoted, verify};
 use crate::doctor::check::homes::{self, Few, each};
-use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::check::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::stores::{Ledger, identity};
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Remedy, Severity};
@@ -197,23 +197,31 @@ fn stop(home: &HomeEvidence, finding: Finding, pid: Option<u32>) -> Finding {
 
 /// Files of workers whose execution is not under way.
 fn leftovers(home: &HomeEvidence, outcome: &mut Outcome) {
+    let ledger = &home.databases.ledger;
+    if ledger.trouble().is_some() {
+        // Which of them are under way cannot be told.
+        return;
+    }
     let open = |id: &str| {
-        let ledger = home.databases.ledger.got();
+        let ledger = ledger.got();
         ledger.is_some_and(|ledger| ledger.open.iter().any(|row| row.id == id))
     };
-    let lives = |pid: Option<u32>| {
+    // B94: of whom it is not known whether he lives, nothing is taken.
+    let may_live = |pid: Option<u32>| {
         let life = identity(pid.map(i64::from), None);
-        life.and_then(|identity| home.owners.liveness(&identity))
-            .is_some_and(|life| life.is_alive())
+        life.is_some_and(|identity| {
+            let life = home.owners.liveness(&identity);
+            !life.is_some_and(|life| life.is_over())
+        })
     };
     let left: Vec<_> = home
         .workers
         .iter()
-        .filter(|worker| !open(&worker.execution) && !lives(worker.pid))
+        .filter(|worker| !open(&worker.execution) && !may_live(worker.pid))
         .collect();
-    let Some(first) = left.first() else {
+    if left.is_empty() {
         return;
-    };
+    }
     let directory = home.path("cron/external-workers");
     let many = human::count(left.len(), "worker", "workers");
     let payload = left.iter().filter(|worker| worker.payload).count();
@@ -230,14 +238,25 @@ fn leftovers(home: &HomeEvidence, outcome: &mut Outcome) {
             "list", &directory, words,
         ));
     }
-    let pattern = format!("{directory}/{}.json", first.execution);
-    outcome.find(
-        finding.remedy(
-            Remedy::user(
-                ["rm", "-r", &directory],
-                "removes them; a payload holds the text of a job",
-            )
-            .verify(["test", "!", "-e", &pattern]),
-        ),
+    // Files of workers under way lie in the same directory.
+    let files: Vec<String> = left
+        .iter()
+        .take(homes::EACH)
+        .flat_map(|worker| {
+            let file = |ending| format!("{directory}/{}.{ending}", worker.execution);
+            ["json", "ready", "stderr"].map(file)
+        })
+        .collect();
+    let effect = if left.len() > homes::EACH {
+        "removes those of the first of them; a payload holds the text of a job"
+    } else {
+        "removes them; a payload holds the text of a job"
+    };
+    let shown: Vec<_> = files.iter().map(|file| mend::inner(file)).collect();
+    let none = format!(
+        "for file in {}; do test ! -e \"$file\" || exit 1; done",
+        shown.join(" ")
     );
+    let remove = ["rm", "-f"].map(str::to_owned).into_iter().chain(files);
+    outcome.find(finding.remedy(Remedy::user(remove, effect).verify(mend::shell(none))));
 }

@@ -1,11 +1,11 @@
 //! The process that ticks a home: another home, a second one beside it, its clock.
 
-use super::serving;
+use super::{serving, ways};
 use crate::doctor::check::homes::{self, each};
-use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::check::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
-use crate::host::facts::Program;
+use crate::host::facts::{ManagerKind, Program};
 use crate::host::locks::Holder;
 use crate::output::human;
 
@@ -110,15 +110,10 @@ fn second(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
                 .collect::<Vec<_>>()
                 .join(", ")
         ),
-    )
-    .remedy(
-        Remedy::user(
-            ["kill", &second.pid.to_string()],
-            "ends the second one; its own unit, if it has one, must be stopped instead",
-        )
-        .until_reboot()
-        .verify(homes::ours(home, ["cron", "doctor", "--only", "scheduler"])),
     );
+    if let Some(remedy) = ways::end_one(evidence, home, &ticking) {
+        finding = finding.remedy(remedy);
+    }
     for process in &ticking {
         let uid = process
             .uid
@@ -178,17 +173,27 @@ fn storm(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
         let words = format!("start {}", human::relative(*start, evidence.now));
         finding = finding.seen(Observation::new("read", path, words));
     }
-    let unit = evidence.facts.dispatcher.unit.as_ref();
-    let name = unit.map_or("hermes-gateway.service", |unit| unit.name.as_str());
-    outcome.find(
-        finding.remedy(
-            Remedy::root(
-                ["journalctl", "-u", name, "-n", "50"],
-                "shows why it ended each time",
-            )
-            .verify(homes::ours(home, ["cron", "doctor", "--only", "scheduler"])),
-        ),
-    );
+    outcome.find(finding.remedy(why(evidence, home)));
+}
+
+/// What shows why the gateway ended each time: the journal of its unit, else that of its account.
+fn why(evidence: &Evidence, home: &HomeEvidence) -> Remedy {
+    let effect = "shows why it ended each time; the finding goes when it has lived for a while";
+    let verify = homes::ours(home, ["cron", "doctor", "--only", "scheduler"]);
+    let account = &evidence.facts.account;
+    let Some(unit) = ways::unit(evidence, home) else {
+        let of = format!("_UID={}", account.uid);
+        return Remedy::root(["journalctl", "-n", "50", &of], effect).verify(verify);
+    };
+    let remedy = match unit.manager {
+        Some(ManagerKind::User) => {
+            let runtime = format!("XDG_RUNTIME_DIR={}", mend::run_user(&evidence.facts));
+            let words = ["env", &runtime, "journalctl", "--user", "-u", &unit.name];
+            Remedy::user(words.into_iter().chain(["-n", "50"]), effect)
+        }
+        _ => Remedy::root(["journalctl", "-u", &unit.name, "-n", "50"], effect),
+    };
+    remedy.verify(verify)
 }
 
 /// A pid file whose process has ended.
@@ -338,5 +343,5 @@ fn zone(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
         format!("pid {}", process.pid),
         format!("started {}", human::relative(started, evidence.now)),
     ));
-    outcome.find(super::restart(evidence, home, finding));
+    outcome.find(ways::restart(evidence, home, finding));
 }

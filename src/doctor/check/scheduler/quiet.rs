@@ -2,7 +2,7 @@
 
 use super::serving;
 use crate::doctor::check::homes::{self, each};
-use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::check::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Subject};
 use crate::output::human;
@@ -62,7 +62,12 @@ fn paused(home: &HomeEvidence) -> Option<Finding> {
         let summary = format!("{} of {all} jobs {are} paused: {names}{more}", paused.len());
         ("HM416", summary)
     };
-    let jobs = homes::ours(home, ["cron", "list", "--all"]);
+    // Of several the others stay paused.
+    let only = ["cron", "doctor", "--only", "scheduler-anything"];
+    let mut shown = homes::ours(home, only);
+    if paused.len() == 1 {
+        shown.extend(["--fail-on", "info"].map(str::to_owned));
+    }
     let resume = homes::ours(home, ["cron", "resume", &first.id]);
     let effect = if paused.len() == 1 {
         "arms it again"
@@ -76,7 +81,7 @@ fn paused(home: &HomeEvidence) -> Option<Finding> {
                 home.path("cron/jobs.json"),
                 format!("{are} paused, of {all}"),
             ))
-            .remedy(Remedy::user(resume, effect).verify(jobs)),
+            .remedy(Remedy::user(resume, effect).verify(shown)),
     )
 }
 
@@ -107,24 +112,26 @@ fn anything(evidence: &Evidence) -> Outcome {
         "there is no home"
     });
     let mut outcome = Outcome::default();
-    let create = [
-        "hermes",
-        "cron",
-        "create",
-        "every 30m",
-        "say hello",
-        "--home",
-        &path,
-    ];
-    let list = ["hermes", "cron", "doctor", "--home", &path];
     outcome.find(
         Finding::new("HM401", Subject::new("home", path.clone()), summary)
             .seen(Observation::new("choice", &path, &chosen.because))
-            .remedy(
-                Remedy::user(create, "makes a first job; 'hermes serve' then runs it").verify(list),
-            ),
+            .remedy(first_job(&path)),
     );
     outcome
+}
+
+/// A job that needs nothing: a prompt would want an agent, which a new home has not.
+fn first_job(home: &str) -> Remedy {
+    let (scripts, at) = (mend::inner(&format!("{home}/scripts")), mend::inner(home));
+    let line = format!(
+        "mkdir -p {scripts} && echo \"echo hello\" >{scripts}/hello.sh && \
+         hermes cron create \"every 30m\" --no-agent --script hello.sh --name hello --home {at}"
+    );
+    Remedy::user(
+        mend::shell(line),
+        "makes a first job, a script that says hello; 'hermes serve' then runs it",
+    )
+    .verify(["hermes", "cron", "show", "hello", "--home", home])
 }
 
 fn stop(evidence: &Evidence) -> Outcome {

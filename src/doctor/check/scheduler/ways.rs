@@ -1,0 +1,171 @@
+//! What starts the scheduler of a home, starts it anew, or ends one: its own unit, else the very command
+//! that ran. Another home's unit is no help.
+
+use std::path::PathBuf;
+
+use super::serving;
+use crate::doctor::check::{homes, mend};
+use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::finding::{Finding, Remedy};
+use crate::host::choose::owner;
+use crate::host::facts::{ProcessFacts, Program, Role, UnitFacts};
+use crate::output::quote;
+
+fn verify(home: &HomeEvidence) -> Vec<String> {
+    homes::ours(home, ["cron", "doctor", "--only", "scheduler"])
+}
+
+/// The home itself, then its root: what serves the root serves its profiles.
+fn places(home: &HomeEvidence) -> [PathBuf; 2] {
+    [
+        home.home.path().to_owned(),
+        home.home.root().path().to_owned(),
+    ]
+}
+
+/// Whether what it runs would tick: a plain serve of Hermes Agent never does.
+fn would_tick(unit: &UnitFacts) -> bool {
+    !(unit.role == Some(Role::Serve) && unit.program == Some(Program::HermesAgent))
+}
+
+/// The unit that runs, or would run, what ticks this home.
+pub(in crate::doctor::check) fn unit<'a>(
+    evidence: &'a Evidence,
+    home: &HomeEvidence,
+) -> Option<&'a UnitFacts> {
+    let facts = &evidence.facts;
+    let places = places(home);
+    let dispatcher = &facts.dispatcher;
+    let served = dispatcher.home.known();
+    let own = dispatcher.unit.as_ref();
+    let own = own.filter(|_| served.is_some_and(|served| places.contains(served)));
+    let installed = facts.units.known().map(Vec::as_slice).unwrap_or_default();
+    let of = |place: &PathBuf| {
+        let mut units = installed.iter();
+        units.find(|unit| unit.home.as_ref() == Some(place) && would_tick(unit))
+    };
+    let own = own.filter(|unit| would_tick(unit));
+    own.or_else(|| places.iter().find_map(of))
+}
+
+/// Adds what starts a scheduler.
+pub(in crate::doctor::check) fn start(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    mut finding: Finding,
+) -> Finding {
+    if let Some(unit) = unit(evidence, home) {
+        let mut remedy = mend::start_unit(&evidence.facts, unit);
+        "starts the service that ticks".clone_into(&mut remedy.effect);
+        finding = finding.remedy(remedy.verify(verify(home)));
+    } else if let Some(words) = recorded(evidence, home) {
+        let gateway = Remedy::user(words, "starts the gateway again, in this terminal");
+        finding = finding.remedy(gateway.until_reboot().verify(verify(home)));
+    }
+    let serve = Remedy::user(
+        homes::ours(home, ["serve"]),
+        "ticks this home for as long as this terminal lives; a timer that calls 'hermes cron tick' every \
+         minute does so too",
+    );
+    finding.remedy(serve.until_reboot().verify(verify(home)))
+}
+
+/// The command by which the gateway of this home was started last, as it wrote it down.
+fn recorded(evidence: &Evidence, home: &HomeEvidence) -> Option<Vec<String>> {
+    let records = serving::records(evidence, home)?;
+    let pid = records.gateway_pid.known().and_then(Option::as_ref);
+    let state = records.gateway_state.known().and_then(Option::as_ref);
+    let owners = pid.into_iter().chain(state.map(|state| &state.owner));
+    let mut commands = owners.map(|owner| owner.command.as_slice());
+    commands.find_map(|command| again(home, command))
+}
+
+/// A command with its home. A bare name may mean either program, so it is not trusted.
+fn again(home: &HomeEvidence, command: &[String]) -> Option<Vec<String>> {
+    let program = command.first().filter(|program| program.starts_with('/'))?;
+    let home = format!("HERMES_HOME={}", home.label());
+    let mut words = vec!["env".to_owned(), home, program.clone()];
+    words.extend(command.iter().skip(1).cloned());
+    Some(words)
+}
+
+/// Adds what starts the scheduler anew.
+pub(in crate::doctor::check) fn restart(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    finding: Finding,
+) -> Finding {
+    if let Some(unit) = unit(evidence, home) {
+        let effect = "starts the scheduler anew";
+        let remedy = mend::restart_unit(&evidence.facts, unit, effect);
+        return finding.remedy(remedy.verify(verify(home)));
+    }
+    let ticking = serving::servers(evidence, home);
+    match ticking.into_iter().find(|process| serving::ticks(process)) {
+        Some(process) => finding.remedy(replace(home, process)),
+        None => start(evidence, home, finding),
+    }
+}
+
+/// Ends a process that no unit owns, and runs the same again.
+fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
+    let pid = process.pid;
+    let exe = process.exe.known().map(|exe| exe.display().to_string());
+    let mut command = process.command.clone();
+    // Our one file is its own command; of a script the file is only the interpreter.
+    if let (Some(first), Some(exe), Some(Program::Ours)) =
+        (command.first_mut(), exe, process.program)
+    {
+        *first = exe;
+    }
+    let Some(words) = again(home, &command) else {
+        return Remedy::user(
+            mend::shell(mend::end(pid)),
+            "ends the process that does not tick; start it again the way it was started",
+        )
+        .until_reboot()
+        .verify(mend::shell(format!("! kill -0 {pid}")));
+    };
+    let words: Vec<_> = words.iter().map(|word| quote::word(word)).collect();
+    let line = format!("{} && exec {}", mend::end(pid), words.join(" "));
+    Remedy::user(
+        mend::shell(line),
+        "ends the process that does not tick and runs it again in this terminal; what else stood on its \
+         command line is not seen from here",
+    )
+    .until_reboot()
+    .verify(verify(home))
+}
+
+/// Ends one of several schedulers of a home: one that no unit would start again, if there is one.
+pub(super) fn end_one(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    ticking: &[&ProcessFacts],
+) -> Option<Remedy> {
+    let unit_of = |process: &ProcessFacts| unit_of(evidence, process);
+    let loose = ticking
+        .iter()
+        .rev()
+        .find(|process| owner(process).is_none());
+    if let Some(process) = loose {
+        let words = mend::shell(mend::end(process.pid));
+        let remedy = Remedy::user(words, "ends the one that no unit started");
+        return Some(remedy.until_reboot().verify(verify(home)));
+    }
+    let unit = ticking.iter().rev().find_map(|process| unit_of(process))?;
+    let (facts, name) = (&evidence.facts, unit.name.as_str());
+    let effect = "stops the unit of the last of them, for good";
+    let stop = mend::of_manager(facts, unit, &["disable", "--now", name], effect);
+    let undo = mend::ask(facts, unit, &["enable", "--now", name]);
+    Some(stop.undo(undo).verify(verify(home)))
+}
+
+/// The unit that started a process.
+fn unit_of<'a>(evidence: &'a Evidence, process: &ProcessFacts) -> Option<&'a UnitFacts> {
+    let facts = &evidence.facts;
+    let (name, manager) = owner(process)?;
+    let installed = facts.units.known().into_iter().flatten();
+    let mut units = facts.dispatcher.unit.iter().chain(installed);
+    units.find(|unit| unit.name == name && unit.manager == Some(manager))
+}

@@ -1,0 +1,109 @@
+//! The doctor as somebody who is nobody: without root's rights what a mode forbids is forbidden. Where root
+//! runs the tests, it becomes another account first.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the binary is started as another account"
+)]
+
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::common::Sandbox;
+use crate::common::tree::{differences, tree};
+
+/// The account to which no file belongs.
+const NOBODY: u32 = 65_534;
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Gives a tree to that account.
+fn give(path: &Path) {
+    chown(path, Some(NOBODY), Some(NOBODY)).expect("a new owner");
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).expect("a directory") {
+            give(&entry.expect("an entry").path());
+        }
+    }
+}
+
+/// The binary where everybody may run it: the folder of a build may be closed to others.
+fn binary(folder: &Path) -> PathBuf {
+    let path = folder.join("hermes");
+    std::fs::copy(env!("CARGO_BIN_EXE_hermes"), &path).expect("a copy");
+    path
+}
+
+/// The doctor, as an account without any rights of its own; its home is this sandbox's.
+fn doctor(sandbox: &Sandbox, binary: &Path, words: &[&str], facts: Option<&Path>) -> Output {
+    let mut command = Command::new(binary);
+    command
+        .arg("doctor")
+        .args(words)
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .env("HERMES_HOME", sandbox.home())
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir("/");
+    if let Some(facts) = facts {
+        command
+            .env("__HERMES_FACTS", facts)
+            .env("__HERMES_NOW", "2026-11-30T00:00:10Z");
+    }
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.output().expect("it runs")
+}
+
+#[test]
+fn a_healthy_host_ends_with_0_for_an_account_without_rights() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().expect("a directory");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), open).expect("a mode");
+    let binary = binary(folder.path());
+    let facts = sandbox.recorded("healthy", |_| {});
+    if is_root() {
+        give(sandbox.user_home());
+    }
+    let only = "host,session-bus,linger,runtime-dir,service,policy";
+    let output = doctor(&sandbox, &binary, &["--only", only], Some(&facts));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.starts_with("ok: jobs run scoped"), "{text}");
+}
+
+#[test]
+fn a_home_that_may_not_be_written_is_judged_and_untouched() {
+    let sandbox = Sandbox::with_sample_home();
+    let folder = tempfile::tempdir().expect("a directory");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), open).expect("a mode");
+    let binary = binary(folder.path());
+    if is_root() {
+        give(sandbox.user_home());
+    }
+    let directories = ["", "cron", "runtime"].map(|name| sandbox.home().join(name));
+    let mode = |mode| {
+        for directory in &directories {
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(directory, mode).expect("a mode");
+        }
+    };
+    mode(0o555);
+    let before = tree(sandbox.user_home());
+    for format in ["--verbose", "--plain", "--json"] {
+        let output = doctor(&sandbox, &binary, &[format], None);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("HM805"), "{text}");
+        let found = differences(&before, &tree(sandbox.user_home()));
+        assert!(found.is_empty(), "{format}:\n{}", found.join("\n"));
+    }
+    mode(0o755);
+}
