@@ -115,8 +115,11 @@ impl Driver {
         ready: impl FnOnce(),
         mut reload: impl FnMut() -> Read,
     ) {
-        self.begin(&mut signals).await;
+        let again = self.begin(&mut signals).await;
         ready();
+        if again {
+            self.reload(reload());
+        }
         let mut feed = notify::watchdog().map(tokio::time::interval);
         while !self.parts.hub.is_over() {
             let ending = self.ending;
@@ -144,20 +147,25 @@ impl Driver {
         let _nobody_listens = self.parts.stop.send(true);
     }
 
-    /// Until the store was read.
-    async fn begin(&mut self, signals: &mut Signals) {
+    /// Until the store was read; whether a reload was asked for meanwhile.
+    async fn begin(&mut self, signals: &mut Signals) -> bool {
         self.say();
         let effects = self.parts.hub.take_effects();
         self.carry(effects);
         let until = Instant::now() + READY;
+        let mut again = false;
         while !self.parts.hub.has_looked() && self.ending.is_none() {
             tokio::select! {
                 Some(input) = self.parts.inputs.recv() => self.take(input),
                 () = sleep_until(until) => break,
-                asked = signals.next() => if asked == Asked::Stop { self.stop() },
+                asked = signals.next() => match asked {
+                    Asked::Stop => self.stop(),
+                    Asked::Reload => again = true,
+                },
             }
         }
         self.wake();
+        again
     }
 
     fn idle(&self) -> Duration {

@@ -211,6 +211,8 @@ impl Hub {
 
     fn reloaded(&mut self, settings: Settings) {
         self.settings = settings;
+        // It may come more often now, or at all.
+        self.sign_of_life();
         let ids: Vec<String> = self.sessions.keys().cloned().collect();
         for id in ids {
             self.arm(&id);

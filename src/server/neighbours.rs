@@ -147,4 +147,45 @@ mod tests {
         drop(lock);
         assert_eq!(look(root, &home), Vec::<String>::new());
     }
+
+    #[test]
+    fn a_serve_is_named_where_it_has_this_home() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        let home = Home::at(root.join("profiles/ops"));
+        std::fs::create_dir_all(home.path()).unwrap();
+        std::fs::create_dir_all(root.join("locks")).unwrap();
+        let now = SystemClock.now();
+        let own = crate::server::instance::Identity::own(&machine(now), now);
+        let write = |role: &str, place: &std::path::Path, profiles: &[&str], ticks: u64| {
+            let record = json!({
+                "role": role, "pid": own.pid, "startTime": ticks,
+                "home": place, "profiles": profiles,
+            });
+            let file = root.join(format!("locks/host-{role}.json"));
+            std::fs::write(file, record.to_string()).unwrap();
+        };
+        let ticks = own.start_ticks.unwrap();
+        for (place, profiles, named) in [
+            (home.path(), [].as_slice(), 1),
+            (root, &["default", "ops"], 1),
+            (root, &["default"], 0),
+            (std::path::Path::new("/elsewhere"), &["ops"], 0),
+        ] {
+            write("serve", place, profiles, ticks);
+            let found = look(root, &home);
+            assert_eq!(found.len(), named, "{place:?} {profiles:?}: {found:?}");
+        }
+        write("desktop-serve", home.path(), &[], ticks);
+        let said = look(root, &home).concat();
+        assert!(said.contains("A serve of Hermes Agent"), "{said}");
+        write("desktop-serve", home.path(), &[], ticks + 1_000_000);
+        assert_eq!(
+            look(root, &home),
+            Vec::<String>::new(),
+            "that one has ended"
+        );
+        write("gateway", home.path(), &[], ticks);
+        assert_eq!(look(root, &home), Vec::<String>::new(), "no serve");
+    }
 }

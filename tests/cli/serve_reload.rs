@@ -114,11 +114,7 @@ fn a_passive_one_says_whom_it_waits_for_and_reads_its_configuration_then() {
         "{status}"
     );
     // A reload of one that waits is no end of it.
-    let pid = i32::try_from(child.id())
-        .ok()
-        .and_then(rustix::process::Pid::from_raw);
-    let pid = pid.expect("a pid");
-    rustix::process::kill_process(pid, Signal::HUP).expect("it lives");
+    serving::send(child.id(), Signal::HUP);
     manager.hear("RELOADING=1");
 
     serving::configure(&sandbox, "[heartbeats]\ndefault_interval = 3600\n");
@@ -139,10 +135,26 @@ fn one_that_waits_can_be_told_to_stop() {
     let first = Serving::start(&sandbox);
     let (mut child, mut log) = logged(&sandbox, &["--passive"]);
     log.wait_for("It stands by");
-    let pid = i32::try_from(child.id())
-        .ok()
-        .and_then(rustix::process::Pid::from_raw);
-    rustix::process::kill_process(pid.expect("a pid"), Signal::TERM).expect("it lives");
+    serving::send(child.id(), Signal::TERM);
     assert_eq!(child.wait().expect("its end").code(), Some(0));
     assert_eq!(first.page("/readyz").0, 200);
+}
+
+#[test]
+fn a_reload_that_comes_while_serve_begins_is_not_lost() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    Serving::start(&sandbox).stop();
+    // It waits for its store.
+    let store = hermes::db::connect(&sandbox.home().join("state.db")).expect("a connection");
+    store.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
+    let (child, mut log) = logged(&sandbox, &[]);
+    while !sandbox.home().join("run/serve.json").exists() {
+        std::thread::yield_now();
+    }
+    serving::send(child.id(), Signal::HUP);
+    store.execute_batch("ROLLBACK").expect("its end");
+    let serve = Serving::ready(&sandbox, child);
+    assert_eq!(serve.stop().code(), Some(0));
+    log.wait_for("The configuration was read again");
 }

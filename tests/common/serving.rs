@@ -67,6 +67,12 @@ pub(crate) fn command(sandbox: &Sandbox, now: &str, arguments: &[&str]) -> Comma
     command
 }
 
+/// Sends a signal to a process that lives.
+pub(crate) fn send(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    kill_process(pid.expect("a pid"), signal).expect("it lives");
+}
+
 impl Serving {
     /// Starts one and waits until it is ready.
     pub(crate) fn start(sandbox: &Sandbox) -> Self {
@@ -159,8 +165,7 @@ impl Serving {
 
     /// Sends a signal.
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        kill_process(pid.expect("a pid"), signal).expect("it lives");
+        send(self.pid(), signal);
     }
 
     /// Waits for its end.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::Event;
 use super::world::{Agent, World};
+use crate::clock::Clock as _;
 
 #[test]
 fn b124_a_killed_serve_goes_on_at_the_same_cadence() {
@@ -264,4 +265,16 @@ fn many_loops_wake_serve_only_when_something_is_due() {
 #[ignore = "takes half a minute: tests/run long"]
 fn a_thousand_loops_wake_serve_only_when_something_is_due_at_length() {
     wakes_only_when_something_is_due(1000);
+}
+
+#[test]
+fn signs_of_life_come_as_often_as_is_configured_now() {
+    let mut world = World::tuned(|settings| settings.life = None);
+    world.pass(30.0);
+    let idle = |world: &World| world.hub.idle_for(world.clock.now()).unwrap();
+    assert!(idle(&world) > 60.0, "only the maintenance");
+    let mut settings = world.settings.clone();
+    settings.life = Some(60.0);
+    world.handle(Event::Reloaded(Box::new(settings)));
+    assert!(idle(&world) <= 60.0);
 }
