@@ -112,7 +112,7 @@ impl Trial {
         match first {
             b'c' => self.connect(u64::from(number) % CLIENTS),
             b'd' => self.disconnect(u64::from(number) % CLIENTS),
-            b't' => self.pass(Duration::from_secs(1 << (number % 18))),
+            b't' => self.pass(Duration::from_secs(1 << (number % 13))),
             b'e' => self.end_turn(number),
             b'f' => self.broken = !self.broken,
             _ => {
@@ -249,13 +249,13 @@ impl Trial {
         }
     }
 
-    /// Everybody goes, everything ends: what is still there after a day has a timer that keeps it.
+    /// Everybody goes, everything ends: what is still there half a day later has a timer that keeps it.
     fn end(&mut self) {
         self.broken = false;
         for conn in 0..CLIENTS {
             self.disconnect(conn);
         }
-        for _ in 0..24 {
+        for _ in 0..12 {
             while !self.running.is_empty() {
                 self.end_turn(1);
             }
