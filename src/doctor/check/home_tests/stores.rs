@@ -151,7 +151,7 @@ fn b57_damage_has_its_place_and_the_newest_usable_copy() {
     fixture.write("cron/jobs.json", "{\n\"jobs\": [\n");
     let found = fixture.findings("HM803").remove(0);
     assert!(
-        found.summary.contains("(line 3, column 0)") || found.summary.contains("line 2"),
+        found.summary.contains("(line 3, column 1)"),
         "{}",
         found.summary
     );
