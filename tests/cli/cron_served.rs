@@ -210,7 +210,11 @@ fn b49_a_slow_job_and_one_that_fails_keep_no_other_from_its_slot() {
     // It comes although the first one goes on.
     assert_eq!(std::fs::read_to_string(&told).expect("text"), "done\n");
     let of = |id: &str| rows(&sandbox).into_iter().find(|row| row["job_id"] == id);
-    assert_eq!(of(ID).expect("its row")["status"], "running");
+    let first = of(ID).expect("its row");
+    assert!(
+        first["status"] == "claimed" || first["status"] == "running",
+        "{first}"
+    );
     let_go(&sandbox, "0");
     serve.clock("settle");
     for (id, status) in [
