@@ -67,7 +67,16 @@ pub(crate) struct Order {
 impl Order {
     /// Orders.
     pub(crate) fn run(self, which: Which, verb: Verb, runtime: &mut Runtime) -> Result<Exit> {
-        let (session, row, said) = match asking::serve(runtime)? {
+        let home = runtime.one_home()?;
+        // A store that cannot be read here is no reason not to ask serve.
+        let theirs = offline::of_hermes_agent(&home, &self.session)
+            .ok()
+            .flatten();
+        let serve = match theirs {
+            Some(_) => None,
+            None => asking::serve(runtime)?,
+        };
+        let (session, row, said) = match serve {
             Some(mut client) => {
                 let session = asking::session(&mut client, &self.session)?;
                 let params = json!({"session_id": session.id, "action": verb.action(which)});
@@ -112,9 +121,13 @@ impl Order {
             .unwrap_or_default();
         let kind = which.word();
         let said = format!("The {kind} of {} is {status}.", done.session);
-        if status == "active" {
+        if status == "active" && done.ours {
             runtime.out.note(&format!(
                 "No serve runs for this home, so nothing drives the {kind}; start one: hermes serve"
+            ));
+        } else if status == "active" {
+            runtime.out.note(&format!(
+                "The session is Hermes Agent's and no process has it, so nothing drives the {kind}."
             ));
         }
         Ok((done.session, row, said))

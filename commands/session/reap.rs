@@ -122,24 +122,7 @@ impl Reap {
             });
             json::print(&mut runtime.out, &document)?;
         } else {
-            let awake = answer
-                .pointer("/now/awake")
-                .and_then(Value::as_f64)
-                .unwrap_or_default();
-            let rows = rows
-                .iter()
-                .map(|(name, row)| asked_row(*name, row, awake))
-                .collect();
-            let headings = [
-                "session",
-                "reaper",
-                "verdict",
-                "because",
-                "holder",
-                "next check",
-            ];
-            let text = table::table(&runtime.out, &headings, rows);
-            runtime.out.line(&text)?;
+            show(&rows, &answer, runtime)?;
             left_out(&seen, runtime)?;
             let lifted = answer.pointer("/plan/lifted").and_then(Value::as_array);
             for line in lifted.into_iter().flatten().filter_map(Value::as_str) {
@@ -179,6 +162,25 @@ impl Reap {
         }
         Ok(seen)
     }
+}
+
+fn show(rows: &[(Name, Value)], answer: &Value, runtime: &mut Runtime) -> Result<()> {
+    let awake = answer.pointer("/now/awake").and_then(Value::as_f64);
+    let awake = awake.unwrap_or_default();
+    let rows = rows
+        .iter()
+        .map(|(name, row)| asked_row(*name, row, awake))
+        .collect();
+    let headings = [
+        "session",
+        "reaper",
+        "verdict",
+        "because",
+        "holder",
+        "next check",
+    ];
+    let text = table::table(&runtime.out, &headings, rows);
+    runtime.out.line(&text)
 }
 
 fn left_out(counts: &BTreeMap<String, u64>, runtime: &mut Runtime) -> Result<()> {

@@ -52,6 +52,8 @@ pub struct Ordered {
     pub session: String,
     /// The row, as it is now.
     pub row: String,
+    /// Whether the session is ours.
+    pub ours: bool,
 }
 
 /// What is ordered.
@@ -77,15 +79,17 @@ pub fn order(runtime: &Runtime, home: &Home, name: &str, order: Order<'_>) -> Re
         rules,
     } = order;
     let now = runtime.clock.now();
-    let (_taken, mut store) = open(home, name, now)?;
-    let named = one(name, store.named(name, CANDIDATES)?)?;
-    if !named.ours {
-        let row = theirs::order((runtime, home), &mut store, &named.id, order)?;
+    if let Some(session) = of_hermes_agent(home, name)? {
+        let mut store = Store::open(&home.state_db())?;
+        let row = theirs::order((runtime, home), &mut store, &session, order)?;
         return Ok(Ordered {
-            session: named.id,
+            session,
             row,
+            ours: false,
         });
     }
+    let (_taken, mut store) = open(home, name, now)?;
+    let named = one(name, store.named(name, CANDIDATES)?)?;
     theirs::free_of_others((runtime, home), &named.id)?;
     let found = store.find(&named.id)?.ok_or_else(|| unknown(name))?;
     let wall = now.wall.as_duration().as_secs_f64();
@@ -112,6 +116,7 @@ pub fn order(runtime: &Runtime, home: &Home, name: &str, order: Order<'_>) -> Re
     Ok(Ordered {
         session: found.card.id,
         row,
+        ours: true,
     })
 }
 
@@ -172,6 +177,22 @@ pub fn close(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Resul
         store.write(&writes)?;
     }
     Ok(Closed { session, over })
+}
+
+/// The session of Hermes Agent's that a name means, if it means one. No serve of ours ever has it, so
+/// that it is ordered the same way beside one.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn of_hermes_agent(home: &Home, name: &str) -> Result<Option<String>> {
+    let named = match db::snapshot(&home.state_db(), &db::wait) {
+        Err(Damage::Missing) => return Ok(None),
+        other => other.and_then(|snapshot| snapshot.read(|c| names::named(c, name, CANDIDATES))),
+    };
+    let mut named = named
+        .map_err(|damage| Error::new(Kind::Io, "failed to read state.db").with_source(damage))?;
+    let one = named.pop().filter(|one| named.is_empty() && !one.ours);
+    Ok(one.map(|one| one.id))
 }
 
 /// Gives the left-over leases of a session of Hermes Agent's back, also beside a serve.

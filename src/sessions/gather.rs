@@ -123,11 +123,16 @@ impl View {
         self.drivers.ours = ours.iter().map(|card| card.id.clone()).collect();
         self.drivers.left = snapshot.read(store::not_driven)?;
         let backends = snapshot.read(|c| rows::backend_heartbeats(c, MOST))?;
-        let backends = backends.unwrap_or_default();
-        let wall = self.now.wall;
+        // Serve gives a sign of life too; it is known by its lock.
+        let own = match &self.drivers.serve {
+            Party::Runs { pid, .. } => pid.map(i64::from),
+            _ => None,
+        };
         self.drivers.backends = backends
             .iter()
-            .map(|row| backend(row, machine, wall))
+            .flatten()
+            .filter(|row| own.is_none() || row.pid != own)
+            .map(|row| backend(row, machine, self.now.wall))
             .collect();
         self.own = snapshot.read(store::own_of_heartbeats)?;
         self.open.extend(ours.into_iter().map(listed));

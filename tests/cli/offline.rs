@@ -216,6 +216,12 @@ fn what_serve_does_not_judge_is_counted() {
         &sandbox,
         &["loop", "start", "--json", "30m", "ask:", "check"],
     );
+    // Serve never has a session of the other program, so that its timer is ordered beside serve too.
+    run(&sandbox, &["loop", "stop", LOOPING]).code(0);
+    assert_eq!(
+        row(&sandbox, &format!("loop:{LOOPING}"))["status"],
+        "cleared"
+    );
     let plan = json_of(&sandbox, &["session", "reap", "--dry-run", "--json"]);
     assert_eq!(plan["left_out"]["ended: startup_orphan_reap"], 1);
     assert_eq!(
