@@ -309,7 +309,7 @@ fn what_is_printed_as_a_way_out_of_a_home_is_one() {
 
 #[test]
 fn what_is_printed_as_a_way_out_of_the_sample_home_is_one() {
-    for code in ["HM416", "HM509", "HM614"] {
+    for code in ["HM416", "HM509", "HM614", "HM701", "HM705", "HM711"] {
         let before = found(&Sandbox::with_sample_home(), code);
         assert!(!before.is_empty(), "{code} is not found");
         for (place, finding) in before.iter().enumerate() {

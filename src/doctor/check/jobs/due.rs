@@ -159,10 +159,13 @@ impl Look<'_> {
         }
         finding.remedy(
             Remedy::user(
-                homes::ours(self.home, ["cron", "run", &self.job.id]),
-                "runs it once, now",
+                homes::ours(self.home, ["cron", "tick"]),
+                "runs what is due, once each, as a scheduler would",
             )
-            .verify(homes::ours(self.home, ["cron", "doctor", "--only", "jobs"])),
+            .verify(homes::ours(
+                self.home,
+                ["cron", "doctor", "--only", "jobs-due"],
+            )),
         )
     }
 
