@@ -5,6 +5,7 @@ use hermes::error::Result;
 use hermes::runtime::Runtime;
 use hermes::server::{self, Ended, Options};
 
+use crate::cron::desk::is_ours_to_run;
 use crate::exit::Exit;
 
 /// Host sessions, drive loops and heartbeats, tick cron
@@ -61,6 +62,7 @@ impl Serve {
             flags,
             auth: self.auth.is_some(),
         };
+        is_ours_to_run(runtime, &runtime.one_home()?, "serve")?;
         match server::serve(runtime, options)? {
             Ended::Stopped => Ok(Exit::OK),
             Ended::Held(error) => {

@@ -117,16 +117,54 @@ fn keep_owner(file: &File, before: Option<&std::fs::Metadata>, directory: &Path)
     }
 }
 
-/// Makes a directory that only its owner may enter, with those above it.
+/// Makes a directory that only its owner may enter, with those above it. Made by root, each is its
+/// parent's owner's.
 ///
 /// # Errors
 /// When it cannot be made; one that is there already is no error.
 pub fn make_private(directory: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700);
-    builder
-        .create(directory)
-        .map_err(|error| Error::io(format!("failed to make {}", directory.display()), error))
+    let missing: Vec<_> = directory
+        .ancestors()
+        .take_while(|path| !path.as_os_str().is_empty() && !path.exists())
+        .collect();
+    for path in missing.into_iter().rev() {
+        match make_one(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(Error::io(
+                    format!("failed to make {}", path.display()),
+                    error,
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The same for one directory in one that is there.
+///
+/// # Errors
+/// When it cannot be made, or is there already.
+pub fn make_one(directory: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(directory)?;
+    give(&File::open(directory)?, directory)
+}
+
+/// A root process leaves what it has made to the owner of the directory that it is in: he has to go on
+/// with it.
+///
+/// # Errors
+/// When it cannot be given away.
+pub fn give(made: &File, path: &Path) -> io::Result<()> {
+    if made.metadata()?.uid() != 0 {
+        return Ok(());
+    }
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    match keep_owner(made, None, parent) {
+        // A root that may not give anything away, as in some containers.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        given => given,
+    }
 }
 
 /// Whether nothing more can be opened, by this process or on this host.
@@ -186,7 +224,12 @@ pub fn wait_lock_for(path: &Path, patience: Duration) -> Result<Option<Lock>> {
 fn open_lock(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true).mode(0o600);
-    options.open(path).map_err(|error| not_locked(path, error))
+    let open = || {
+        let file = options.open(path)?;
+        give(&file, path)?;
+        Ok(file)
+    };
+    open().map_err(|error| not_locked(path, error))
 }
 
 fn not_locked(path: &Path, error: io::Error) -> Error {

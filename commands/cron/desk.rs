@@ -186,3 +186,22 @@ pub(crate) fn way_out(situation: &Situation) -> &'static str {
     }
     "See what is wrong: hermes cron doctor"
 }
+
+/// Whether this user may run jobs of a home: they are its owner's, and anybody else's rights, root's above
+/// all, are not theirs. `words` is the command that its owner gives.
+pub(crate) fn is_ours_to_run(runtime: &Runtime, home: &Home, words: &str) -> Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    let owner = std::fs::metadata(home.path()).map(|home| home.uid());
+    let own = runtime.account.uid;
+    match owner {
+        Ok(owner) if owner != own => Err(Error::new(
+            Kind::Refused,
+            format!("this home belongs to uid {owner}, and you are uid {own}"),
+        )
+        .with_hint(format!(
+            "run it as its owner: sudo -u '#{owner}' hermes --home {} {words}",
+            home.path().display()
+        ))),
+        _ => Ok(()),
+    }
+}

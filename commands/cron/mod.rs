@@ -2,7 +2,7 @@
 
 mod cancel;
 mod create;
-mod desk;
+pub(crate) mod desk;
 pub(crate) mod doctor;
 mod edit;
 mod flags;

@@ -23,7 +23,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::interval;
 use uuid::Uuid;
 
-use super::desk::{Desk, way_out};
+use super::desk::{self, Desk, way_out};
 use super::{logs, reference};
 use crate::exit::Exit;
 
@@ -82,7 +82,7 @@ impl Run {
         let desk = Desk::one(runtime)?;
         let jobs = desk.jobs()?;
         let job = reference::job(&jobs, &self.job)?.clone();
-        is_ours_to_run(runtime, &desk)?;
+        desk::is_ours_to_run(runtime, &desk.home, "cron run JOB")?;
         let situation = desk.situation(runtime);
         if let Some(stop) = &situation.stop {
             return Err(
@@ -247,25 +247,6 @@ impl Run {
             )),
         }
         Ok(exit)
-    }
-}
-
-/// Whose home it is runs its jobs: as anybody else they would have other rights, and leave files behind
-/// that their owner cannot write.
-fn is_ours_to_run(runtime: &Runtime, desk: &Desk) -> Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
-    let owner = std::fs::metadata(desk.home.path()).map(|home| home.uid());
-    let own = runtime.account.uid;
-    match owner {
-        Ok(owner) if owner != own => Err(Error::new(
-            Kind::Refused,
-            format!("this home belongs to uid {owner}, and you are uid {own}"),
-        )
-        .with_hint(format!(
-            "run it as its owner: sudo -u '#{owner}' hermes --home {} cron run JOB",
-            desk.home.path().display()
-        ))),
-        _ => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use hermes::cron::job::{Job, RawJob};
 use hermes::cron::redact::redact;
 use hermes::db::Stamp;
 use hermes::error::Result;
-use hermes::ledger::{Cause, Execution, ExecutionFacts, rows};
+use hermes::ledger::{Cause, Execution, ExecutionFacts, Slot, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::exit::Exit;
 /// List runs, the newest first
 ///
 /// Every attempt at a job is a row of the ledger with one end: how it was dispatched, how long it took,
-/// and why it ended as it did. Changes nothing.
+/// and why it ended as it did. Below them stand slots that no run was made of, and why. Changes nothing.
 #[derive(Args, Debug)]
 #[command(visible_alias = "history")]
 #[command(after_help = "\
@@ -44,6 +44,7 @@ struct Kept {
     jobs: Vec<RawJob>,
     runs: Vec<Execution>,
     facts: Vec<ExecutionFacts>,
+    slots: Vec<Slot>,
 }
 
 /// Columns of a run.
@@ -109,7 +110,14 @@ impl Runs {
             }
             None => copy.read(|c| rows::executions(c, self.limit)),
         })?;
-        if let (Some(Err(error)), true) = (wanted, runs.is_empty()) {
+        let of = match &wanted {
+            Some(Ok(id)) => Some(id.as_str()),
+            Some(Err(_)) | None => self.job.as_deref(),
+        };
+        let slots = desk.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::slots_not_run(c, of, self.limit))
+        })?;
+        if let (Some(Err(error)), true) = (wanted, runs.is_empty() && slots.is_empty()) {
             return Err(error);
         }
         let facts = desk.read(copy.as_ref(), |copy| copy.read(|c| rows::facts(c, 2_000)))?;
@@ -118,6 +126,7 @@ impl Runs {
             jobs,
             runs,
             facts,
+            slots,
         })
     }
 }
@@ -137,6 +146,7 @@ fn document(kept: &[Kept]) -> Value {
                 "home": home.desk.home.path(),
                 "profile": home.desk.home.profile(),
                 "runs": runs.collect::<Vec<_>>(),
+                "slots_not_run": home.slots,
             })
         })
         .collect();
@@ -175,23 +185,49 @@ pub(crate) fn to_json(run: &Execution, facts: Option<&ExecutionFacts>) -> Value 
 }
 
 fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {
-    if home.runs.is_empty() {
-        return runtime.out.line("No run is on record.");
-    }
-    let name = |run: &Execution| {
-        let job = home
-            .jobs
-            .iter()
-            .map(Job::read)
-            .find(|job| job.id() == Some(&run.job_id));
-        job.map_or_else(|| run.job_id.clone(), |job| job.label().to_owned())
+    let name = |id: &str| {
+        let job = home.jobs.iter().map(Job::read);
+        let job = job.into_iter().find(|job| job.id() == Some(id));
+        job.map_or_else(|| id.to_owned(), |job| job.label().to_owned())
     };
-    let rows = home
-        .runs
+    if home.runs.is_empty() {
+        runtime.out.line("No run is on record.")?;
+    } else {
+        let rows = home
+            .runs
+            .iter()
+            .map(|run| row(run, home.facts_of(run), &name(&run.job_id), &home.desk))
+            .collect();
+        let text = layout::rows(&runtime.out, &HEADINGS, &["mode", "took"], rows);
+        runtime.out.line(&text)?;
+    }
+    print_slots(runtime, &home.desk, &home.slots, &name)
+}
+
+/// Slots that no run was made of, below the runs.
+pub(crate) fn print_slots(
+    runtime: &mut Runtime,
+    desk: &Desk,
+    slots: &[Slot],
+    name: &dyn Fn(&str) -> String,
+) -> Result<()> {
+    if slots.is_empty() {
+        return Ok(());
+    }
+    let rows = slots
         .iter()
-        .map(|run| row(run, home.facts_of(run), &name(run), &home.desk))
+        .map(|slot| {
+            vec![
+                desk.stored(&slot.scheduled_at),
+                name(&slot.job_id),
+                slot.outcome.word().to_owned(),
+                slot.reason.clone().unwrap_or_default(),
+            ]
+        })
         .collect();
-    let text = layout::rows(&runtime.out, &HEADINGS, &["mode", "took"], rows);
+    let headings = ["slot without a run", "job", "", "why"];
+    let text = layout::rows(&runtime.out, &headings, &["job"], rows);
+    runtime.out.line("")?;
     runtime.out.line(&text)
 }
 
@@ -217,7 +253,11 @@ pub(crate) fn row(
     let what = match (cause, error) {
         (Some(cause), Some(error)) => format!("{}: {error}", cause.word()),
         (Some(cause), None) => cause.word().to_owned(),
-        (None, error) => error.unwrap_or_default(),
+        (None, Some(error)) => error,
+        (None, None) => facts
+            .filter(|_| run.status.is_open())
+            .and_then(|facts| facts.detail.clone())
+            .unwrap_or_default(),
     };
     let mut status = run.status.word().to_owned();
     if run.source == "direct" {

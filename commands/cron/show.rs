@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::create::{is_agents, schedule_words, timeout_words};
 use super::desk::Desk;
 use super::list::{last_words, next_words};
-use super::runs::to_json;
+use super::runs::{print_slots, to_json};
 use super::{layout, reference};
 use crate::exit::Exit;
 
@@ -56,6 +56,9 @@ impl Show {
         let runs = desk.read(copy.as_ref(), |copy| {
             copy.read(|c| rows::executions_of(c, &id, NEWEST))
         })?;
+        let slots = desk.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::slots_not_run(c, Some(&id), NEWEST))
+        })?;
         let coming = coming(&desk, &job, &seen);
         if self.json {
             let document = json!({
@@ -66,6 +69,7 @@ impl Show {
                 "view": seen,
                 "next": coming,
                 "runs": runs.iter().map(|run| to_json(run, None)).collect::<Vec<_>>(),
+                "slots_not_run": slots,
             });
             json::print(&mut runtime.out, &document)?;
             return Ok(Exit::OK);
@@ -80,6 +84,7 @@ impl Show {
         let text = layout::pairs(&runtime.out, &pairs);
         runtime.out.line(&text)?;
         print_runs(runtime, &desk, &runs)?;
+        print_slots(runtime, &desk, &slots, &|id| id.to_owned())?;
         Ok(Exit::OK)
     }
 }

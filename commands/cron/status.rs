@@ -174,7 +174,7 @@ fn counted(jobs: &[View]) -> String {
     }
 }
 
-/// The jobs that are wrong, each with what is.
+/// The jobs that are wrong, each with what is, and those that wait for their start.
 fn named(jobs: &[View]) -> Vec<(&'static str, String)> {
     let wrong: Vec<_> = jobs.iter().filter(|view| view.is_wrong()).collect();
     let mut lines: Vec<_> = wrong
@@ -192,6 +192,11 @@ fn named(jobs: &[View]) -> Vec<(&'static str, String)> {
     if wrong.len() > NAMED {
         let more = wrong.len() - NAMED;
         lines.push(("look at", format!("{more} more: hermes cron list")));
+    }
+    let waits = |view: &&View| view.state == Standing::Active && view.because.is_some();
+    for view in jobs.iter().filter(waits).take(NAMED) {
+        let why = view.because.as_deref().unwrap_or_default();
+        lines.push(("waits", format!("{} {}, {why}", view.id, view.name)));
     }
     lines
 }

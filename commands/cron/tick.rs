@@ -19,6 +19,7 @@ use hermes::runtime::Runtime;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::cron::desk::is_ours_to_run;
 use crate::cron::next::instant;
 use crate::exit::Exit;
 
@@ -28,6 +29,7 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 /// One real pass.
 fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
     let home = runtime.one_home()?;
+    is_ours_to_run(runtime, &home, "cron tick")?;
     let environ = &runtime.environ;
     let variable = |name: &str| environ.text(name).map(str::to_owned);
     let config = Config::load(&home, &variable, &[]);

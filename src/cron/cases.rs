@@ -170,6 +170,10 @@ impl Witness for Finished {
     fn is_dead(&self, _: &str) -> bool {
         false
     }
+
+    fn is_open(&self, _: &str) -> bool {
+        false
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use self::in_hand::{Grip, InHand};
-use self::ledger_door::LedgerDoor;
+pub(super) use self::ledger_door::LedgerDoor;
 use super::claim::{self, Claimant, Obstacle};
 use super::finish::Settles;
 use super::job::{Job, RawJob};

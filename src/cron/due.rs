@@ -39,6 +39,8 @@ pub trait Witness {
     fn completed(&self, job_id: &str, slot: Timestamp) -> Option<Timestamp>;
     /// Whether the owner named in a claim is proved dead; what cannot be checked is alive.
     fn is_dead(&self, owner: &str) -> bool;
+    /// Whether the ledger has a run of the job that has not ended, whoever has it.
+    fn is_open(&self, job_id: &str) -> bool;
 }
 
 /// Knows of no run and of no process.
@@ -50,6 +52,10 @@ impl Witness for NoWitness {
     }
 
     fn is_dead(&self, _: &str) -> bool {
+        false
+    }
+
+    fn is_open(&self, _: &str) -> bool {
         false
     }
 }

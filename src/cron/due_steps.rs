@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use super::due::{self, Due, Note, Order, OrderKind, Reason};
 use super::due_pass::Pass;
-use super::job::Job;
+use super::job::{Claim, Job};
 use super::lateness;
+use super::loose::Loose;
 use super::next;
 use super::schedule::{Schedule, StoredError};
 use super::stamp::Stamp;
@@ -93,18 +94,24 @@ impl Pass<'_> {
         Some(self.scene().now.duration_since(then).as_secs_f64())
     }
 
-    /// Whether a one-shot is leased: a lease from the future is none.
+    /// Whether a one-shot is leased: a lease from the future is none, nor is one of somebody who is gone
+    /// and has left no run.
     fn holds_run_claim(&self) -> bool {
         let job = Job::read(self.raw());
-        let age = job
-            .run_claim()
-            .and_then(|claim| self.seconds_since(claim.at));
+        let claim = job.run_claim().filter(|claim| !self.is_left(claim.by));
+        let age = claim.and_then(|claim| self.seconds_since(claim.at));
         let life = SignedDuration::from_secs(self.scene().policy.run_claim_seconds).as_secs_f64();
         self.kind() == Some("once") && age.is_some_and(|age| (0.0..life).contains(&age))
     }
 
+    /// Whether the holder of a claim is gone and no run of the job goes on without him.
+    fn is_left(&self, owner: &str) -> bool {
+        let witness = self.scene().witness;
+        witness.is_dead(owner) && !witness.is_open(&self.id())
+    }
+
     /// A slot that was taken off the schedule by us and not run, or by one who is gone, is due
-    /// again.
+    /// again. One that waits here for its start is none of these, however long it waits.
     fn restore_slot(&mut self) {
         if !self.is_recurring() {
             return;
@@ -114,7 +121,10 @@ impl Pass<'_> {
             return;
         };
         let owner = slot.by;
-        let ours = owner == self.scene().machine && !self.scene().running.contains(&self.id());
+        let ours = owner == self.scene().machine;
+        if ours && self.scene().running.contains(&self.id()) {
+            return;
+        }
         let age = self.seconds_since(slot.at);
         let stale = age.is_none_or(|age| !(0.0..PENDING_SECONDS).contains(&age));
         if ours || stale || self.scene().witness.is_dead(owner) {
@@ -163,9 +173,11 @@ impl Pass<'_> {
         if stamp.is_naive() || !due::is_done(&self.id(), slot, self.scene()) {
             return Step::Go;
         }
-        if self.is_recurring()
-            && let Some(next) = due::next_from_now(self)
-        {
+        if self.kind() == Some("once") {
+            self.set("enabled", Value::Bool(false), Reason::AlreadyRun);
+            self.set("state", Value::from("completed"), Reason::AlreadyRun);
+            self.set("next_run_at", Value::Null, Reason::AlreadyRun);
+        } else if let Some(next) = due::next_from_now(self) {
             self.set(
                 "next_run_at",
                 Value::from(next.to_string()),
@@ -403,7 +415,12 @@ impl Pass<'_> {
     /// A one-shot: missed, exhausted, or leased to us.
     fn once(&mut self, late_seconds: f64) -> Step {
         let job = Job::read(self.raw());
-        let claimed = job.run_claim.is_true() || job.fire_claim.is_true();
+        let holds = |raw: &Loose<'_>, claim: Option<Claim<'_>>| {
+            raw.is_true() && claim.is_none_or(|claim| !self.is_left(claim.by))
+        };
+        let claimed = holds(&job.run_claim, job.run_claim())
+            || holds(&job.fire_claim, job.fire_claim())
+            || self.scene().witness.is_open(&self.id());
         let repeat = job.repeat();
         let grace = SignedDuration::from_secs(lateness::ONCE_GRACE_SECONDS).as_secs_f64();
         if late_seconds > grace {

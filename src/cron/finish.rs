@@ -144,12 +144,11 @@ pub fn release(job: &mut RawJob, claim: Option<&str>) {
     }
 }
 
-/// Counts a run of a recurring job; a one-shot was counted before its side effects.
+/// Counts a run of the schedule. A one-shot was counted before its side effects, where that could be
+/// written, and is not counted twice.
 fn count(job: &mut RawJob) {
-    let once = job
-        .get("schedule")
-        .and_then(|schedule| schedule.get("kind"));
-    if once.and_then(Value::as_str) == Some("once") {
+    if is_once(job) {
+        count_once(job);
         return;
     }
     if let Some(repeat) = job.get_mut("repeat").and_then(Value::as_object_mut) {
@@ -162,10 +161,32 @@ fn count(job: &mut RawJob) {
     }
 }
 
+fn is_once(job: &RawJob) -> bool {
+    let kind = job
+        .get("schedule")
+        .and_then(|schedule| schedule.get("kind"));
+    kind.and_then(Value::as_str) == Some("once")
+}
+
+/// Counts the one run of a one-shot, however often it is told; of any other job it counts nothing. To
+/// be written before the side effects: a one-shot whose end nobody saw must not run again.
+pub fn count_once(job: &mut RawJob) {
+    if !is_once(job) {
+        return;
+    }
+    if !job.get("repeat").is_some_and(Value::is_object) {
+        job.insert("repeat".into(), json!({"times": 1, "completed": 0}));
+    }
+    if let Some(repeat) = job.get_mut("repeat").and_then(Value::as_object_mut) {
+        let completed = repeat.get("completed").and_then(Value::as_i64).unwrap_or(0);
+        repeat.insert("completed".into(), json!(completed.max(1)));
+    }
+}
+
 /// Ends a job whose runs are used up, and sees to it that any other has a next slot.
 fn go_on(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
     let schedule = job.get("schedule").map(Schedule::from_json);
-    let once = matches!(&schedule, Some(Ok(schedule)) if !schedule.is_recurring());
+    let once = is_once(job);
     let repeat = |key: &str| {
         job.get("repeat")
             .and_then(|repeat| repeat.get(key))
@@ -278,6 +299,57 @@ mod tests {
             job["last_failure"]["detail"], "Script exited with code 3",
             "it is sticky"
         );
+    }
+
+    #[test]
+    fn a_slot_that_passed_during_the_run_is_still_to_be_run() {
+        let mut job = recurring();
+        let by_hand = Run {
+            manual: true,
+            settles: Settles::Nothing,
+            ..run(true)
+        };
+        let of_nine = Run {
+            settles: Settles::Slot("2026-06-17T09:00:00Z".parse().unwrap()),
+            ..run(true)
+        };
+        for run in [&by_hand, &of_nine] {
+            job.insert("next_run_at".into(), json!("2026-06-17T09:30:00+00:00"));
+            mark(&mut job, run, now(), &TimeZone::UTC);
+            assert_eq!(job["next_run_at"], "2026-06-17T09:30:00+00:00");
+        }
+        job.insert("next_run_at".into(), json!("2026-06-17T09:59:00+00:00"));
+        job.insert("manual_run_at".into(), json!("2026-06-17T09:59:00+00:00"));
+        mark(&mut job, &by_hand, now(), &TimeZone::UTC);
+        assert!(
+            job["next_run_at"].as_str() > Some("2026-06-17T10:00:00"),
+            "a run that somebody asked for is no slot"
+        );
+    }
+
+    #[test]
+    fn a_one_shot_ends_with_its_one_run_however_that_went() {
+        for ok in [true, false] {
+            let mut job = recurring();
+            job.insert(
+                "schedule".into(),
+                json!({"kind": "once", "run_at": "2026-06-17T09:59:00+00:00"}),
+            );
+            job.insert("repeat".into(), json!({"times": 1, "completed": 0}));
+            let by_hand = Run {
+                manual: true,
+                ..run(ok)
+            };
+            mark(&mut job, &by_hand, now(), &TimeZone::UTC);
+            assert_eq!(job["enabled"], true, "a run by hand is not its one run");
+            count_once(&mut job);
+            mark(&mut job, &run(ok), now(), &TimeZone::UTC);
+            assert_eq!(job["repeat"]["completed"], 1);
+            assert_eq!(
+                (&job["enabled"], &job["state"], &job["next_run_at"]),
+                (&json!(false), &json!("completed"), &Value::Null)
+            );
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! is run again over what they left, so that neither change is lost.
 
 use std::io::ErrorKind as IoKind;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::jobs_lock;
 use super::jobs_text::{ErrorKind, Jobs, JobsText, JobsTextError};
 use crate::clock::iso;
 use crate::error::{Error, Kind, Result};
-use crate::files::{Replace, read_regular};
+use crate::files::{self, Replace, read_regular};
 use crate::home::Home;
 
 /// How often a change is run again over what somebody wrote past the lock, as in Hermes Agent.
@@ -190,7 +190,7 @@ impl JobsFile {
     /// Makes `cron/`, unless the home itself is gone: a deleted profile is not brought back.
     fn make_directory(&self) -> Result<()> {
         let directory = self.home.cron();
-        match std::fs::DirBuilder::new().mode(0o700).create(&directory) {
+        match files::make_one(&directory) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == IoKind::AlreadyExists => Ok(()),
             Err(error) => {
@@ -205,7 +205,7 @@ impl JobsFile {
 
     fn back_up(&self, bytes: &[u8], now: Timestamp) -> Result<()> {
         let directory = self.home.join("cron/backups");
-        match std::fs::DirBuilder::new().mode(0o700).create(&directory) {
+        match files::make_one(&directory) {
             Err(error) if error.kind() != IoKind::AlreadyExists => {
                 return Err(Error::io(
                     format!("failed to make {}", directory.display()),

@@ -3,14 +3,14 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::error::{Error, Result};
-use crate::files::Replace;
+use crate::files::{Replace, make_private};
 use crate::home::Home;
 use crate::output::human;
 
@@ -91,14 +91,6 @@ impl Document<'_> {
         }
         Ok(path)
     }
-}
-
-fn make_private(directory: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700);
-    builder
-        .create(directory)
-        .map_err(|error| Error::io(format!("failed to make {}", directory.display()), error))
 }
 
 /// Removes all but the newest files with this ending; their names sort by time, or their ids do not

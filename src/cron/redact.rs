@@ -40,17 +40,21 @@ pub fn is_secret_name(name: &str) -> bool {
 /// Text without the values of secret variables, and without what looks like a token.
 #[must_use]
 pub fn redact<'a>(text: &str, variables: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let secret = variables.filter(|(name, _)| is_secret_name(name));
+    tokens(&without(text, secret.map(|(_, value)| value)))
+}
+
+/// Text without these values, whatever their names are.
+#[must_use]
+pub fn without<'a>(text: &str, values: impl Iterator<Item = &'a str>) -> String {
     let mut redacted = text.to_owned();
-    let mut values: Vec<_> = variables
-        .filter(|(name, value)| is_secret_name(name) && value.len() >= SHORTEST)
-        .map(|(_, value)| value)
-        .collect();
+    let mut values: Vec<_> = values.filter(|value| value.len() >= SHORTEST).collect();
     // A secret that contains another one goes first.
     values.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
     for value in values {
         redacted = redacted.replace(value, MASK);
     }
-    tokens(&redacted)
+    redacted
 }
 
 /// Masks words that start as a token does and are long enough for one.

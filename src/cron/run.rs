@@ -150,11 +150,7 @@ impl Context<'_> {
     /// The environment of the job: ours as handed over, the job's own file of variables, its name.
     fn environment_of(&self, task: &Task) -> Result<BTreeMap<String, String>> {
         let mut environment = self.environment.clone();
-        if let Some(path) = &task.env_file {
-            let text = fs_err::read_to_string(path)
-                .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
-            environment.extend(variables(&text));
-        }
+        environment.extend(own_variables(task)?);
         environment.insert("HERMES_JOB_ID".to_owned(), task.job_id.clone());
         environment.insert(EXECUTION_VARIABLE.to_owned(), self.execution_id.to_owned());
         Ok(environment)
@@ -362,6 +358,19 @@ fn digest(output: &str) -> String {
         let _infallible = write!(hex, "{byte:02x}");
         hex
     })
+}
+
+/// The variables that a job has in a file of its own.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn own_variables(task: &Task) -> Result<Vec<(String, String)>> {
+    let Some(path) = &task.env_file else {
+        return Ok(Vec::new());
+    };
+    let text = fs_err::read_to_string(path)
+        .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
+    Ok(variables(&text).collect())
 }
 
 /// Variables of a file: `NAME=value` a line, `export` before it, quotes around it, `#` for remarks.

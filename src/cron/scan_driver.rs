@@ -11,30 +11,29 @@ use uuid::Uuid;
 
 use super::catch_up::{CatchUp, passed_over, stagger};
 use super::dispatcher::Dispatcher;
-use super::due::{self, Due, OrderKind, Policy, Reason, Scene, Witness};
+use super::due::{self, Due, OrderKind, Policy, Reason, Scene};
 use super::job::{Job, RawJob};
 use super::job_list::JobList;
 use super::jobs_file::Change;
+use super::known_probe::Known;
 use super::lateness::Lateness;
 use super::next::next_in_cadence;
 use super::output::Document;
 use super::schedule::Schedule;
-use super::stamp::Stamp;
-use crate::child::spawn::Watch;
+use super::unrun::{self, Gone, missed, skipped};
 use crate::error::Result;
 use crate::fault;
 use crate::home::Home;
 use crate::host::locks::{Holder, LockTable};
-use crate::ledger::store::utc;
-use crate::ledger::{Outcome, Slot, Status, rows};
+use crate::ledger::Slot;
 
-/// Ended rows that are looked at for slots that have run already: all that are kept.
-const KEPT: u32 = crate::ledger::store::KEPT;
+/// Jobs that run, or wait for their start, at this moment, each with why it is not started again.
+pub(super) type InFlight = HashMap<String, String>;
 
 /// What a scan needs.
 pub(super) struct Scan {
     pub(super) dispatcher: Arc<Dispatcher>,
-    pub(super) running: HashSet<String>,
+    pub(super) in_flight: InFlight,
     pub(super) now: Timestamp,
 }
 
@@ -59,34 +58,11 @@ pub(super) struct Found {
     pub(super) catch_ups: usize,
 }
 
-/// What the ledger and the process table know, gathered before the scan.
-struct Known {
-    completed: HashMap<(String, i64), Timestamp>,
-    host: String,
-}
-
-impl Witness for Known {
-    fn completed(&self, job_id: &str, slot: Timestamp) -> Option<Timestamp> {
-        self.completed
-            .get(&(job_id.to_owned(), slot.as_microsecond()))
-            .copied()
-    }
-
-    fn is_dead(&self, owner: &str) -> bool {
-        let holder = owner.rsplit_once(':').filter(|(_, last)| last.len() == 32);
-        let holder = holder.map_or(owner, |(holder, _)| holder);
-        let Some((host, pid)) = holder.rsplit_once(':') else {
-            return false;
-        };
-        let pid = pid.parse::<u32>().ok();
-        host == self.host && pid.is_some_and(|pid| matches!(Watch::of(pid), Ok(None)))
-    }
-}
-
 impl Scan {
     pub(super) async fn run(self) -> Result<Found> {
-        let known = self.known().await?;
-        let (dispatcher, now, running) = (Arc::clone(&self.dispatcher), self.now, self.running);
+        let known = Known::of(&self.dispatcher, self.now).await?;
+        let (dispatcher, now, in_flight) = (Arc::clone(&self.dispatcher), self.now, self.in_flight);
+        let running = in_flight.keys().cloned().collect();
         let zones = dispatcher.zones().zones;
         let policy = Policy {
             catch_up_missed: dispatcher.parts.settings.catch_up_missed,
@@ -112,7 +88,7 @@ impl Scan {
                         .take(12)
                         .collect()
                 };
-                let (change, slots) = scan(jobs, &scene, &mut new_id);
+                let (change, slots) = scan(jobs, (&scene, &in_flight), &mut new_id);
                 // Before the store moves on: a slot that nobody runs must not vanish between the two.
                 if !slots.is_empty() {
                     ledger.with(|ledger| ledger.record_slots(&slots, now))?;
@@ -122,36 +98,10 @@ impl Scan {
             })
             .await?;
         fault::point("scan.saved");
-        tell_of(&dispatcher, gone, now);
+        for gone in gone {
+            tell_of(&dispatcher, gone, now).await;
+        }
         Ok(found)
-    }
-
-    async fn known(&self) -> Result<Known> {
-        let path = self.dispatcher.parts.home.ledger();
-        let completed = if path.exists() {
-            let rows = self
-                .dispatcher
-                .with_ledger(|ledger| ledger.read(|c| rows::executions(c, KEPT)))
-                .await?;
-            let ended = rows
-                .unwrap_or_default()
-                .into_iter()
-                .filter(|row| row.status == Status::Completed);
-            ended
-                .filter_map(|row| {
-                    let slot = row.scheduled_instant?.at?.as_microsecond();
-                    Some(((row.job_id, slot), row.finished_at?.at?))
-                })
-                .collect()
-        } else {
-            HashMap::new()
-        };
-        let machine = &self.dispatcher.parts.machine;
-        let host = machine
-            .rsplit_once(':')
-            .map_or(machine.as_str(), |(host, _)| host)
-            .to_owned();
-        Ok(Known { completed, host })
     }
 }
 
@@ -168,13 +118,6 @@ fn run_claim_seconds(dispatcher: &Dispatcher) -> i64 {
 /// What was found, and one-shots that are gone.
 type Carried = (Found, Vec<Gone>);
 
-/// A one-shot whose record is removed and of which a document must tell.
-struct Gone {
-    job_id: String,
-    name: String,
-    why: &'static str,
-}
-
 /// What carrying out a scan brings to light.
 #[derive(Default)]
 struct Carry {
@@ -182,13 +125,15 @@ struct Carry {
     gone: Vec<Gone>,
     /// Orders that the job's own policy withholds.
     withheld: HashSet<usize>,
+    /// Orders of jobs that run, or wait for their start, at this moment.
+    busy: HashSet<usize>,
     removed: HashSet<usize>,
 }
 
 /// Scans the jobs that are awake; the others are only looked at.
 fn scan(
     jobs: &mut JobList<'_>,
-    scene: &Scene<'_>,
+    (scene, in_flight): (&Scene<'_>, &InFlight),
     new_id: &mut dyn FnMut() -> String,
 ) -> (Change<Carried>, Vec<Slot>) {
     let (mut awake, mut wakes_at) = (Vec::new(), None);
@@ -206,7 +151,7 @@ fn scan(
         .iter()
         .filter_map(|index| Some((*index, jobs.got(*index)?)));
     let due = due::due(raw, scene, new_id);
-    carry_out(jobs, due, scene, (&awake, wakes_at))
+    carry_out(jobs, due, (scene, in_flight), (&awake, wakes_at))
 }
 
 fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
@@ -217,20 +162,22 @@ fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp
 fn carry_out(
     jobs: &mut JobList<'_>,
     due: Due,
-    scene: &Scene<'_>,
+    (scene, in_flight): (&Scene<'_>, &InFlight),
     (awake, mut wakes_at): (&[usize], Option<Timestamp>),
 ) -> (Change<Carried>, Vec<Slot>) {
     let mut carry = Carry::default();
-    let kept: Vec<_> = due
+    let (kept, withheld): (Vec<_>, Vec<_>) = due
         .orders
         .into_iter()
-        .filter(|order| carry.keeps(jobs, order, scene))
-        .collect();
+        .partition(|order| carry.keeps(jobs, order, (scene, in_flight)));
     let changed = !due.changes.is_empty();
     for change in due.changes {
         carry.apply(jobs, change, scene);
     }
-    for order in &kept {
+    let passed = withheld
+        .iter()
+        .filter(|order| carry.busy.contains(&order.index));
+    for order in kept.iter().chain(passed) {
         if let Some(job) = jobs.get_mut(order.index) {
             advance(job, order, scene);
         }
@@ -268,13 +215,14 @@ fn advance(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
     let Some(slot) = order
         .slot
         .or(stored)
-        .filter(|_| job.contains_key("pending_slot"))
+        .filter(|_| matches!(order.kind, OrderKind::Scheduled(_)))
     else {
         return;
     };
     let schedule = job.get("schedule").map(Schedule::from_json);
     let zone = &scene.zones.configured;
     if let Some(Ok(schedule)) = schedule
+        && schedule.is_recurring()
         && let Some(next) = next_in_cadence(&schedule, slot, scene.now, zone)
     {
         job.insert("next_run_at".into(), next.stamp.to_string().into());
@@ -293,8 +241,24 @@ fn due_job(job: &RawJob, order: due::Order) -> DueJob {
 }
 
 impl Carry {
-    /// Whether an order is carried out: the job's own policy may withhold a late one.
-    fn keeps(&mut self, jobs: &JobList<'_>, order: &due::Order, scene: &Scene<'_>) -> bool {
+    /// Whether an order is carried out: not while the job runs, or waits for its start, and its own
+    /// policy may withhold a late one.
+    fn keeps(
+        &mut self,
+        jobs: &JobList<'_>,
+        order: &due::Order,
+        (scene, in_flight): (&Scene<'_>, &InFlight),
+    ) -> bool {
+        if let Some(why) = in_flight.get(&order.job_id) {
+            self.busy.insert(order.index);
+            if let (Some(job), Some(slot)) = (jobs.got(order.index), order.slot) {
+                let passed = passed_over(job, slot, scene.now, &scene.zones.configured);
+                let slots = std::iter::once(slot).chain(passed);
+                self.slots
+                    .extend(slots.map(|slot| skipped(&order.job_id, slot, why)));
+            }
+            return false;
+        }
         let (Some(job), Some(slot)) = (jobs.got(order.index), order.slot) else {
             return jobs.got(order.index).is_some();
         };
@@ -321,26 +285,23 @@ impl Carry {
         if change.reasons.contains(&Reason::Skipped) {
             self.skip(job, &change.job_id, scene);
         }
+        if let Some(moved) = unrun::moved(job, &change, scene) {
+            self.slots.push(moved);
+        }
         if change.removed {
-            let name = job
-                .get("name")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned();
             let why = change
                 .reasons
                 .iter()
                 .find(|reason| reason.leaves_diagnostic());
-            let gone = |why: &Reason| Gone {
-                job_id: change.job_id.clone(),
-                name,
-                why: why.as_str(),
-            };
-            self.gone.extend(why.map(gone));
+            let gone = why.map(|why| Gone::of(job, &change.job_id, *why, scene));
+            self.slots.extend(gone.iter().filter_map(Gone::slot));
+            self.gone.extend(gone);
             self.removed.insert(change.index);
             return;
         }
-        job.extend(change.set);
+        let busy = self.busy.contains(&change.index);
+        let handed_out = |key: &str| busy && matches!(key, "pending_slot" | "last_dispatch");
+        job.extend(change.set.into_iter().filter(|(key, _)| !handed_out(key)));
         for key in &change.unset {
             job.remove(key);
         }
@@ -351,11 +312,7 @@ impl Carry {
 
     /// The operator's switch says that missed slots are not caught up.
     fn skip(&mut self, job: &RawJob, job_id: &str, scene: &Scene<'_>) {
-        let stood = job
-            .get("next_run_at")
-            .and_then(Value::as_str)
-            .and_then(Stamp::parse);
-        let Some(stood) = stood.and_then(|stamp| stamp.instant(&scene.zones.system)) else {
+        let Some(stood) = unrun::stood(job, scene) else {
             return;
         };
         let reason = "missed, skipped: missed slots are not caught up";
@@ -365,39 +322,28 @@ impl Carry {
     }
 }
 
-fn skipped(job_id: &str, slot: Timestamp, reason: &str) -> Slot {
-    Slot {
-        job_id: job_id.to_owned(),
-        scheduled_at: utc(slot),
-        outcome: Outcome::Skipped,
-        reason: Some(reason.to_owned()),
-        execution_id: None,
-    }
-}
-
-fn missed(job_id: &str, slots: &[Timestamp]) -> Vec<Slot> {
-    let reason = "nobody was there to run it; one late run stands for all that were missed";
-    let missed = |slot: &Timestamp| Slot {
-        outcome: Outcome::Missed,
-        ..skipped(job_id, *slot, reason)
+/// Says that a one-shot is gone, in whatever way somebody may look for it. The scan goes on if it cannot.
+async fn tell_of(dispatcher: &Dispatcher, gone: Gone, now: Timestamp) {
+    let zone = dispatcher.zone();
+    (dispatcher.parts.say)(&gone.sentence(&zone));
+    let document = Document {
+        job_id: &gone.job_id,
+        name: &gone.name,
+        execution_id: "none",
+        mode: "none",
+        outcome: gone.why.as_str(),
+        seconds: 0,
+        body: &gone.body(&zone),
     };
-    slots.iter().map(missed).collect()
-}
-
-fn tell_of(dispatcher: &Dispatcher, gone: Vec<Gone>, now: Timestamp) {
-    for Gone { job_id, name, why } in gone {
-        let body = "The job was a one-shot; its record is removed from the store.";
-        let document = Document {
-            job_id: &job_id,
-            name: &name,
-            execution_id: "none",
-            mode: "none",
-            outcome: why,
-            seconds: 0,
-            body,
-        };
-        let zone = dispatcher.zone();
-        let _the_scan_goes_on = document.save(&dispatcher.parts.home, 0, now, &zone);
+    let saved = document.save(&dispatcher.parts.home, 0, now, &zone);
+    let path = saved.ok().map(|path| path.to_string_lossy().into_owned());
+    let told = dispatcher
+        .with_ledger(move |ledger| {
+            ledger.record_failure(&gone.job_id, &gone.error(), path.as_deref(), now)
+        })
+        .await;
+    if let Err(error) = told {
+        (dispatcher.parts.say)(&format!("The ledger could not be told of it: {error}."));
     }
 }
 
@@ -419,3 +365,6 @@ pub(super) fn other_scheduler(home: &Home) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use self::flight::Flight;
 use self::pace::{next_start, pause_after};
 use super::dispatcher::{Dispatcher, Fate, Order};
 use super::jobs_file::Version;
@@ -29,10 +31,15 @@ pub const PARALLEL: usize = 8;
 /// How often a drain looks whether there is still something to wait for.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
+/// What is shown of a run that another dispatcher started.
+const ADOPTED: &str =
+    "goes on without the dispatcher that started it; the next one waits for its end";
+
 /// Ends of runs that are kept for whoever asks.
 const FATES: usize = 1000;
 
 mod by_hand;
+mod flight;
 pub mod pace;
 
 /// What a pass did.
@@ -67,7 +74,7 @@ pub struct Ticker {
     /// Where it shows that it turns; a pass by hand shows nothing.
     markers: Option<Markers>,
     zone: Option<ZoneProbe>,
-    running: HashMap<String, u64>,
+    running: HashMap<String, Flight>,
     waited_for: HashSet<String>,
     room: Arc<Semaphore>,
     tasks: JoinSet<(String, Fate)>,
@@ -75,7 +82,6 @@ pub struct Ticker {
     /// In awake time: somebody may set the wall clock.
     swept_at: Option<Duration>,
     failures: u32,
-    started: u64,
     standing: Option<String>,
     fates: Vec<(String, Fate)>,
     ask: watch::Sender<bool>,
@@ -113,7 +119,6 @@ impl Ticker {
             seen: None,
             swept_at: None,
             failures: 0,
-            started: 0,
             standing: None,
             fates: Vec::new(),
             ask: watch::channel(false).0,
@@ -247,6 +252,11 @@ impl Ticker {
             (self.dispatcher.parts.say)(&format!(
                 "Execution {id} goes on in its worker; waiting for its end."
             ));
+            let row = id.clone();
+            let _it_is_said_above = self
+                .dispatcher
+                .with_ledger(move |ledger| ledger.record_detail(&row, ADOPTED))
+                .await;
             let dispatcher = Arc::clone(&self.dispatcher);
             self.tasks.spawn(async move {
                 let waited = dispatcher.wait_for_stranger(&id).await;
@@ -294,10 +304,9 @@ impl Ticker {
         {
             return Ok(Found::default());
         }
-        let running = self.running.keys().cloned().collect();
         let scan = Scan {
             dispatcher: Arc::clone(&self.dispatcher),
-            running,
+            in_flight: flight::reasons(&self.running, &self.dispatcher.zone()),
             now,
         };
         let found = scan.run().await?;
@@ -312,8 +321,9 @@ impl Ticker {
 
     /// Starts a job beside the others, as soon as there is room.
     fn submit(&mut self, order: scan_driver::DueJob) {
-        self.started += 1;
-        self.running.insert(order.job_id.clone(), self.started);
+        let flight = Flight::new(self.dispatcher.now(), order.stagger);
+        let begun = flight.begun();
+        self.running.insert(order.job_id.clone(), flight);
         let (dispatcher, room) = (Arc::clone(&self.dispatcher), Arc::clone(&self.room));
         let mut stopping = self.ask.subscribe();
         self.tasks.spawn(async move {
@@ -333,7 +343,10 @@ impl Ticker {
                 source: "builtin",
             };
             let fate = match place {
-                Some(_place) => dispatcher.run(order).await,
+                Some(_place) => {
+                    begun.store(true, Ordering::Relaxed);
+                    dispatcher.run(order).await
+                }
                 None => {
                     Fate::Skipped("the scheduler stopped before there was room for it".to_owned())
                 }

@@ -11,6 +11,9 @@ use super::needs;
 use super::next::Zones;
 use super::schedule::Schedule;
 
+/// So long, in seconds, a launch may take before it is called waiting.
+const LAUNCH_SECONDS: i64 = 5;
+
 /// Where a job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -281,7 +284,21 @@ fn standing(
     if !unmet.is_empty() {
         return (Standing::Refused, Some(needs::reason(unmet)));
     }
-    (Standing::Active, None)
+    (Standing::Active, waits(job, now, zones))
+}
+
+/// A slot that was taken off the schedule and has no worker yet waits for room among other jobs, or for
+/// its stagger; a launch takes less.
+fn waits(job: &Job<'_>, now: Timestamp, zones: &Zones) -> Option<String> {
+    let slot = job.pending_slot()?;
+    let since = zones.instant(slot.at)?;
+    let is_launch = now.duration_since(since).as_secs() < LAUNCH_SECONDS;
+    (!is_launch).then(|| {
+        format!(
+            "its slot {} waits to start since {}",
+            slot.scheduled_at, slot.at
+        )
+    })
 }
 
 /// A job that is not meant to fire.

@@ -1,15 +1,16 @@
 //! What the due scan asks beside the jobs, answered from the ledger and the process table of this
 //! host. Reads by snapshot: nothing is touched.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use rustix::process::{Pid, test_kill_process};
 
 use super::due::Witness;
-use crate::db::{self, Damage};
+use crate::db::{self, Damage, Snapshot};
 use crate::error::{Error, Kind, Result};
 use crate::home::Home;
+use crate::ledger::store::utc;
 use crate::ledger::{Status, rows};
 
 /// The other program keeps a thousand ends; ours are among them.
@@ -19,7 +20,10 @@ const MOST: u32 = 10_000;
 #[derive(Debug, Default)]
 pub struct StoreWitness {
     completed: HashMap<(String, Timestamp), Timestamp>,
+    open: HashSet<String>,
     host: String,
+    /// For runs whose rows are kept no more.
+    ledger: Option<Snapshot>,
 }
 
 impl StoreWitness {
@@ -33,22 +37,28 @@ impl StoreWitness {
             .to_string_lossy()
             .into_owned();
         let path = home.ledger();
-        let read = db::snapshot(&path, &db::wait)
-            .and_then(|snapshot| snapshot.read(|store| rows::executions(store, MOST)));
-        let rows = match read {
-            Ok(rows) => rows.unwrap_or_default(),
-            Err(Damage::Missing) => Vec::new(),
+        let read = db::snapshot(&path, &db::wait).and_then(|snapshot| {
+            let rows = snapshot.read(|store| rows::executions(store, MOST))?;
+            Ok((rows, snapshot))
+        });
+        let (rows, ledger) = match read {
+            Ok((rows, snapshot)) => (rows.unwrap_or_default(), Some(snapshot)),
+            Err(Damage::Missing) => (Vec::new(), None),
             Err(damage) => {
                 let message = format!("failed to read {}: {damage}", path.display());
                 return Err(Error::new(Kind::Unavailable, message)
                     .with_hint("'hermes cron doctor' says what is wrong with it"));
             }
         };
-        let mut completed = HashMap::new();
-        for row in rows
-            .into_iter()
-            .filter(|row| row.status == Status::Completed)
-        {
+        let (mut completed, mut open) = (HashMap::new(), HashSet::new());
+        for row in rows {
+            if row.status.is_open() {
+                open.insert(row.job_id);
+                continue;
+            }
+            if row.status != Status::Completed {
+                continue;
+            }
             let slot = row.scheduled_instant.and_then(|slot| slot.at);
             let ended = row.finished_at.and_then(|ended| ended.at);
             if let (Some(slot), Some(ended)) = (slot, ended) {
@@ -56,7 +66,12 @@ impl StoreWitness {
                 *last = ended.max(*last);
             }
         }
-        Ok(StoreWitness { completed, host })
+        Ok(StoreWitness {
+            completed,
+            open,
+            host,
+            ledger,
+        })
     }
 
     /// Who this process is in claims.
@@ -77,7 +92,12 @@ impl StoreWitness {
 
 impl Witness for StoreWitness {
     fn completed(&self, job_id: &str, slot: Timestamp) -> Option<Timestamp> {
-        self.completed.get(&(job_id.to_owned(), slot)).copied()
+        let recent = self.completed.get(&(job_id.to_owned(), slot)).copied();
+        recent.or_else(|| {
+            let ledger = self.ledger.as_ref()?;
+            let ran = ledger.read(|store| rows::slot_ran(store, job_id, &utc(slot)));
+            ran.ok().flatten()?.at
+        })
     }
 
     /// `host:pid`, or that with a nonce behind: dead if the host is this one and has no such
@@ -90,5 +110,9 @@ impl Witness for StoreWitness {
             .and_then(|pid| pid.parse().ok())
             .and_then(Pid::from_raw);
         pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+    }
+
+    fn is_open(&self, job_id: &str) -> bool {
+        self.open.contains(job_id)
     }
 }

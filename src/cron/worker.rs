@@ -20,11 +20,11 @@ use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::claim;
-use super::finish::Settles;
+use super::finish::{self, Settles};
 use super::job::RawJob;
 use super::jobs_file::{Change, JobsFile};
 use super::output::Log;
-use super::run::{Context, Report};
+use super::run::{Context, Report, own_variables};
 use super::task::Task;
 use super::zone;
 use crate::agent::Settings;
@@ -198,6 +198,8 @@ struct Worker {
     owner: Owner,
     identity: OwnIdentity,
     ledger: Ledger,
+    /// Values of the job's own file of variables, as the run got them: nothing that is kept tells them.
+    secrets: Vec<String>,
 }
 
 impl Worker {
@@ -217,6 +219,7 @@ impl Worker {
             owner,
             identity,
             ledger,
+            secrets: Vec::new(),
         })
     }
 
@@ -303,10 +306,14 @@ impl Worker {
         let file = self.jobs().with_patience(TAKE_OVER);
         let (id, now, zone) = (self.work.task.job_id.clone(), self.now(), self.zone.clone());
         let (old, new, settles) = (from, to.clone(), self.work.settles);
+        let of_a_slot = !self.work.manual;
         let hand_on = move || {
             file.update(now, |jobs| {
                 let pair = (old.as_str(), new.as_str(), settles);
                 Ok(if claim::hand_on(jobs, &id, pair, now, &zone) {
+                    if let Some(job) = jobs.find(&id).filter(|_| of_a_slot) {
+                        finish::count_once(job);
+                    }
                     Change::Write(true)
                 } else {
                     Change::Nothing(false)
@@ -320,6 +327,9 @@ impl Worker {
 
     async fn work(&mut self) -> Result<Ending> {
         let started = self.now();
+        // A file that cannot be read fails the run, which says so.
+        let own = own_variables(&self.work.task).unwrap_or_default();
+        self.secrets = own.into_iter().map(|(_, value)| value).collect();
         let before = end::oom_kills();
         let (ask, cancel) = watch::channel(false);
         let Some(report) = self.run_job(ask, cancel).await? else {

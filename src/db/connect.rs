@@ -30,6 +30,21 @@ pub fn connect_or_create(database: &Path) -> Result<Connection, Damage> {
     }
 }
 
+/// A store that root has made belongs to the owner of its directory, who has to go on with it. By its
+/// name alone, as everything about a store that this process has open.
+///
+/// # Errors
+/// When it cannot be given away.
+pub fn give(database: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    let directory = std::fs::metadata(database.parent().unwrap_or(Path::new("/")))?;
+    let own = std::fs::metadata(database)?;
+    if !rustix::process::geteuid().is_root() || own.uid() == directory.uid() {
+        return Ok(());
+    }
+    std::os::unix::fs::lchown(database, Some(directory.uid()), Some(directory.gid()))
+}
+
 /// Begins a transaction that holds the write lock from its start, so that it cannot fail half way.
 pub fn immediate(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
     connection.transaction_with_behavior(TransactionBehavior::Immediate)

@@ -32,7 +32,7 @@ pub mod wal;
 use std::time::Duration;
 
 pub use columns::{Columns, Fields, rows};
-pub use connect::{BUSY, connect, connect_or_create, immediate};
+pub use connect::{BUSY, connect, connect_or_create, give, immediate};
 pub use damage::{Damage, Part};
 pub use instant::{Stamp, instant};
 pub use snapshot::{Facts, LARGEST_COPY, Snapshot, snapshot};

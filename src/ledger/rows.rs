@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::execution::{Execution, Status};
 use super::facts::{Cause, ExecutionFacts};
 use super::incident::{Incident, IncidentState};
+use super::slot::{Outcome, Slot};
 use crate::db::{self, Columns, Fields, Stamp};
 
 const EXECUTION: [&str; 16] = [
@@ -63,6 +64,14 @@ const FACTS: [&str; 15] = [
     "detail",
     "recorded_at",
     "ended_at",
+];
+
+const SLOT: [&str; 5] = [
+    "job_id",
+    "scheduled_at",
+    "outcome",
+    "reason",
+    "execution_id",
 ];
 
 fn execution(row: Fields<'_>) -> Execution {
@@ -211,6 +220,49 @@ pub fn facts_of(
     let sql = format!("{} WHERE execution_id = ?1", columns.select(&FACTS));
     let rows = db::rows(connection, &sql, [execution_id], facts_row)?;
     Ok(rows.into_iter().next())
+}
+
+/// Slots that no run was made of, the newest first; of one job, or of all.
+pub fn slots_not_run(
+    connection: &Connection,
+    job_id: Option<&str>,
+    most: u32,
+) -> rusqlite::Result<Option<Vec<Slot>>> {
+    let Some(columns) = Columns::of(connection, "cron_slots")? else {
+        return Ok(None);
+    };
+    let condition = "outcome NOT IN ('run', 'running') AND (?1 IS NULL OR job_id = ?1)";
+    let sql = format!(
+        "{} WHERE {condition} ORDER BY scheduled_at DESC LIMIT {most}",
+        columns.select(&SLOT)
+    );
+    let slot = |row: Fields<'_>| Slot {
+        job_id: row.text_or_empty("job_id"),
+        scheduled_at: row.text_or_empty("scheduled_at"),
+        outcome: Outcome::from_word(&row.text_or_empty("outcome")).unwrap_or(Outcome::Skipped),
+        reason: row.text("reason"),
+        execution_id: row.text("execution_id"),
+    };
+    db::rows(connection, &sql, [job_id], slot).map(Some)
+}
+
+/// When the run of a slot was recorded as over, however it ended. Slots are kept longer than the rows of
+/// their executions.
+pub fn slot_ran(
+    connection: &Connection,
+    job_id: &str,
+    slot: &str,
+) -> rusqlite::Result<Option<Stamp>> {
+    if Columns::of(connection, "cron_slots")?.is_none() {
+        return Ok(None);
+    }
+    let sql = "SELECT recorded_at FROM cron_slots
+         WHERE job_id = ?1 AND scheduled_at = ?2 AND outcome = 'run'";
+    let recorded: Option<String> = connection
+        .prepare_cached(sql)?
+        .query_row([job_id, slot], |row| row.get(0))
+        .optional()?;
+    Ok(recorded.map(Stamp::from))
 }
 
 fn facts_row(row: Fields<'_>) -> ExecutionFacts {

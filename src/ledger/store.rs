@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::facts::{Cause, PRUNE};
 use super::schema;
@@ -93,6 +93,7 @@ impl Ledger {
     /// # Errors
     /// When it cannot be opened, is no database, or stayed locked past [`db::BUSY`].
     pub fn open(path: &Path, zone: TimeZone) -> Result<Self> {
+        let is_new = !path.exists();
         let connection = db::connect_or_create(path).map_err(|damage| {
             Error::new(
                 Kind::Io,
@@ -109,6 +110,14 @@ impl Ledger {
                 let place = path.display();
                 failed("prepare", error).with_hint(format!("it is {place}; is its disk full?"))
             })?;
+        if is_new {
+            db::give(path).map_err(|error| {
+                Error::io(
+                    format!("failed to give {} to its owner", path.display()),
+                    error,
+                )
+            })?;
+        }
         Ok(ledger)
     }
 
@@ -130,21 +139,9 @@ impl Ledger {
         let at = iso(now, &self.zone);
         let transaction =
             db::immediate(&mut self.connection).map_err(|error| failed("claim", error))?;
-        let taken: Option<(String, String, Owner)> = transaction
-            .query_row(
-                "SELECT id, status, process_id, pid, process_started_at FROM executions
-                 WHERE job_id = ?1 AND scheduled_instant = ?2 ORDER BY claimed_at DESC LIMIT 1",
-                params![claim.job_id, slot],
-                taken_row,
-            )
-            .optional()
-            .map_err(|error| failed("claim", error))?;
-        if let Some((execution_id, status, owner)) = taken {
-            return Ok(Claimed::SlotTaken {
-                execution_id,
-                status,
-                owner,
-            });
+        let taken = taken::look(&transaction, claim.job_id, slot.as_deref());
+        if let Some(taken) = taken.map_err(|error| failed("claim", error))? {
+            return Ok(taken);
         }
         let insert = "INSERT INTO executions
             (id, job_id, source, process_id, pid, process_started_at, status, claimed_at, scheduled_instant)
@@ -390,16 +387,6 @@ impl Ledger {
     }
 }
 
-fn taken_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<(String, String, Owner)> {
-    let start: Option<i64> = row.get(4)?;
-    let owner = Owner {
-        process_id: row.get(2)?,
-        pid: row.get(3)?,
-        start_ticks: start.and_then(|ticks| u64::try_from(ticks).ok()),
-    };
-    Ok((row.get(0)?, row.get(1)?, owner))
-}
-
 /// The slot's instant as the store has it: ISO in UTC.
 #[must_use]
 pub fn utc(instant: Timestamp) -> String {
@@ -424,5 +411,6 @@ fn failed(what: &str, error: rusqlite::Error) -> Error {
 }
 
 mod notes;
+mod taken;
 #[cfg(test)]
 mod tests;

@@ -86,6 +86,10 @@ impl Dispatcher {
                     return Ok(Change::Nothing(()));
                 };
                 job.insert("fire_claim".into(), serde_json::Value::Null);
+                // The lease of a one-shot would keep it from the next scan.
+                if job.contains_key("run_claim") {
+                    job.insert("run_claim".into(), serde_json::Value::Null);
+                }
                 Ok(Change::Write(()))
             })
             .await;

@@ -237,7 +237,8 @@ impl Dispatcher {
         }
     }
 
-    /// A unit that failed after its run had ended stays until somebody forgets it.
+    /// A unit ends with its run, whatever else is left in it; one that failed after its run had ended
+    /// stays until somebody forgets it.
     async fn forget_unit(&self, id: &str) {
         let id = id.to_owned();
         let facts = self
@@ -247,6 +248,7 @@ impl Dispatcher {
             && let Some(unit) = &facts.unit
             && let Some(client) = open_door(&wish(&facts)).await
         {
+            let _gone_is_stopped = client.stop(unit).await;
             let _gone_is_forgotten = client.forget(unit).await;
         }
     }
@@ -257,6 +259,7 @@ impl Dispatcher {
         let settles = slot.map_or(Settles::Nothing, Settles::Slot);
         // Of a claim that names anybody else another run hangs.
         let owner = row.pid.map(|pid| format!(":{pid}:"));
+        let of_a_slot = row.scheduled_instant.is_some();
         let (zone, now) = (self.zone(), self.now());
         let told = self
             .with_jobs(move |jobs| {
@@ -276,6 +279,9 @@ impl Dispatcher {
                     monitor_digest: None,
                     settles,
                 };
+                if of_a_slot {
+                    finish::count_once(job);
+                }
                 finish::mark(job, &run, now, &zone);
                 Ok(Change::Write(()))
             })

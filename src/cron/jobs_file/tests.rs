@@ -182,7 +182,7 @@ fn a_new_store_is_private_and_a_missing_home_is_not_made() {
 #[test]
 fn without_the_lock_nothing_is_written() {
     let place = place(Some("{\"jobs\":[]}"));
-    let held = crate::files::try_lock(&place.file.home.join("cron/.jobs.lock")).unwrap();
+    let held = files::try_lock(&place.file.home.join("cron/.jobs.lock")).unwrap();
     let error = place
         .file
         .update(now(), |_| Ok(Change::Write(())))

@@ -6,12 +6,13 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::{Ending, Seat, Worker};
+use crate::child::leftovers::kill_marked;
 use crate::cron::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
 use crate::cron::finish::{self, Run};
 use crate::cron::jobs_file::Change;
 use crate::cron::output::Document;
-use crate::cron::redact::redact;
-use crate::cron::run::Report;
+use crate::cron::redact::{redact, without};
+use crate::cron::run::{EXECUTION_VARIABLE, Report};
 use crate::dispatch::placement::own_cgroup;
 use crate::error::Result;
 use crate::fault;
@@ -22,6 +23,7 @@ impl Worker {
     /// learns why the unit was stopped writes the end; elsewhere a stop of the dispatcher's unit is
     /// why.
     pub(super) fn stopped(&mut self) -> Result<Ending> {
+        let _as_far_as_it_went = kill_marked(EXECUTION_VARIABLE, self.id());
         if self.seat.unit.is_none() {
             let (cause, detail) = if self.payload.unplaced_mode == "degraded" {
                 (
@@ -65,11 +67,16 @@ impl Worker {
         started: Timestamp,
         oom: bool,
     ) -> Result<Ending> {
+        if report.cancelled || report.time_limit || report.signal.is_some() {
+            // What left the group of a run that was ended ends as well; a delivery would bear the mark too.
+            let _as_far_as_it_went = kill_marked(EXECUTION_VARIABLE, self.id());
+        }
         let error = self.error_of(&report, oom);
         let mut troubles = Vec::new();
         let document = self.save_document(&report, error.as_deref(), started, &mut troubles);
         let delivered = self.deliver(&report, error.as_deref()).await;
-        let delivery_error = delivered.as_ref().err().map(ToString::to_string);
+        let delivery_error = delivered.as_ref().err();
+        let delivery_error = delivery_error.map(|error| self.without_secrets(&error.to_string()));
         fault::point("worker.delivered");
         let run = Run {
             error: error.as_deref(),
@@ -100,17 +107,19 @@ impl Worker {
 
     fn error_of(&self, report: &Report, oom: bool) -> Option<String> {
         let error = report.error.as_deref()?;
-        let variables = self
-            .payload
-            .environment
-            .iter()
-            .map(|(n, v)| (n.as_str(), v.as_str()));
-        let error = redact(error, variables);
+        let error = self.without_secrets(error);
         Some(match (oom, memory_max()) {
             (true, Some(limit)) => format!("killed at its memory limit ({limit} bytes): {error}"),
             (true, None) => format!("killed by the kernel for want of memory: {error}"),
             _ => error,
         })
+    }
+
+    /// Words that are kept, without what only the job may know.
+    fn without_secrets(&self, words: &str) -> String {
+        let words = without(words, self.secrets.iter().map(String::as_str));
+        let environment = self.payload.environment.iter();
+        redact(&words, environment.map(|(n, v)| (n.as_str(), v.as_str())))
     }
 
     fn save_document(

@@ -7,7 +7,7 @@ use super::read::Read;
 use crate::host::liveness::{Identity, Liveness, Observation, judge};
 use crate::ledger::rows::Reach;
 use crate::ledger::rows::kanban::Board;
-use crate::ledger::{Execution, ExecutionFacts, Incident};
+use crate::ledger::{Execution, ExecutionFacts, Incident, Slot};
 use crate::sessions::rows::{BackendHeartbeat, Lease, Registry, Routing, StoredSession};
 use crate::timers::heartbeat_row::HeartbeatRow;
 use crate::timers::loop_row::LoopRow;
@@ -40,6 +40,8 @@ pub struct Ledger {
     pub incidents: Vec<Incident>,
     /// What only we record, by execution.
     pub facts: BTreeMap<String, ExecutionFacts>,
+    /// Slots that no run was made of, and of which that is on record.
+    pub slots_not_run: Vec<Slot>,
     /// How far back it reaches.
     pub reach: Option<Reach>,
     /// The rows were more than are read: nothing older may be concluded from.

@@ -13,6 +13,8 @@ use crate::sessions::rows as session_rows;
 use crate::timers::rows as timer_rows;
 
 /// Rows of the ledger: Hermes Agent keeps a thousand that have ended.
+/// Slots without a run that are read: a minute schedule of a fortnight.
+const SLOTS: u32 = 20_000;
 const EXECUTIONS: u32 = 2_000;
 /// Rows of everything else.
 const SOME: u32 = 500;
@@ -83,6 +85,7 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
                 .flatten()
                 .map(|facts| (facts.execution_id.clone(), facts))
                 .collect(),
+            slots_not_run: ledger_rows::slots_not_run(connection, None, SLOTS)?.unwrap_or_default(),
             reach: ledger_rows::reach(connection)?,
             by_job: Index::default(),
         })

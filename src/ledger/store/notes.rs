@@ -62,6 +62,17 @@ impl Ledger {
         )
     }
 
+    /// Records something that is to be known of an attempt that goes on; the cause of its end replaces it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_detail(&self, id: &str, detail: &str) -> Result<bool> {
+        self.change(
+            "UPDATE execution_facts SET detail = ?2 WHERE execution_id = ?1 AND cause IS NULL",
+            params![id, detail],
+        )
+    }
+
     /// Records a slot that did not become an attempt. A slot that has an attempt keeps it.
     ///
     /// # Errors

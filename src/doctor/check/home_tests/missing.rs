@@ -1,10 +1,12 @@
 //! Slots without a record: recomputed from the schedule, in its zone, as far as the ledger proves it.
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::fixture::{Fixture, codes};
 use crate::doctor::finding::Severity;
+use crate::ledger::{Ledger, Outcome, Slot};
 
 /// A job at 09:00 every day, which was made long ago.
 fn daily(fixture: &Fixture, expr: &str, next: &str) {
@@ -45,6 +47,32 @@ fn b51_b81_occurrences_without_a_record_are_counted_and_named() {
     );
     let last = &found.evidence[0].observed;
     assert_eq!(last, "2026-11-29 09:00 Europe/Berlin: no row");
+}
+
+#[test]
+fn a_slot_whose_record_says_why_it_was_not_run_is_not_missing() {
+    let fixture = Fixture::healthy();
+    daily(&fixture, "0 9 * * *", "2026-11-30T09:00:00+01:00");
+    for day in [24, 25, 26] {
+        ran(&fixture, &format!("2026-11-{day}T08:00:00Z"), 0);
+    }
+    let slots = [27, 29].map(|day| Slot {
+        job_id: "00000000000b".to_owned(),
+        scheduled_at: format!("2026-11-{day}T08:00:00+00:00"),
+        outcome: Outcome::Skipped,
+        reason: Some("a run of it is still going on".to_owned()),
+        execution_id: None,
+    });
+    let path = fixture.path("cron/executions.db");
+    let mut ledger = Ledger::open(&path, TimeZone::UTC).unwrap();
+    ledger.record_slots(&slots, fixture.now).unwrap();
+    drop(ledger);
+    let found = fixture.one("HM607");
+    assert!(
+        found.summary.contains("1 occurrence without a record"),
+        "{}",
+        found.summary
+    );
 }
 
 #[test]

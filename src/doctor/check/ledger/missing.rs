@@ -60,6 +60,7 @@ fn missing(evidence: &Evidence) -> Outcome {
                 job,
                 schedule: &schedule,
                 rows: rows(ledger, id),
+                on_record: on_record(ledger, id),
                 reach,
             };
             found.extend(look.judge(&mut budget));
@@ -76,6 +77,14 @@ fn rows<'a>(ledger: &'a Ledger, id: &'a str) -> Vec<&'a Execution> {
     rows
 }
 
+/// Slots of a job that no run was made of, and whose record says why: they are not missing.
+fn on_record(ledger: &Ledger, id: &str) -> Vec<Timestamp> {
+    let slots = ledger.slots_not_run.iter().filter(|slot| slot.job_id == id);
+    slots
+        .filter_map(|slot| slot.scheduled_at.parse().ok())
+        .collect()
+}
+
 fn slot(row: &Execution) -> Option<Timestamp> {
     row.scheduled_instant.as_ref()?.at
 }
@@ -86,6 +95,7 @@ struct Look<'a> {
     job: &'a Job,
     schedule: &'a Schedule,
     rows: Vec<&'a Execution>,
+    on_record: Vec<Timestamp>,
     reach: Timestamp,
 }
 
@@ -172,6 +182,7 @@ impl Look<'_> {
             });
         near.into_iter()
             .any(|row| ended(row).is_none_or(|end| at.duration_since(end).as_secs() <= 60))
+            || self.on_record.contains(&at)
     }
 
     /// Intervals count from the end of the run before, or from its slot: only a pause of two whole
@@ -185,7 +196,10 @@ impl Look<'_> {
                 continue;
             };
             let pause = next.duration_since(end).as_secs();
-            let missing = pause / step.max(1) - 1;
+            let between = |at: &&Timestamp| (end..=next).contains(*at);
+            let told = self.on_record.iter().filter(between).count();
+            let told = i64::try_from(told).unwrap_or(i64::MAX);
+            let missing = (pause / step.max(1) - 1).saturating_sub(told);
             if end < self.reach || missing < 1 {
                 continue;
             }

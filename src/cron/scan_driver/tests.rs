@@ -1,0 +1,71 @@
+//! What a scan does with slots of jobs that are under way.
+
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use super::*;
+use crate::cron::due::NoWitness;
+use crate::cron::next::Zones;
+use crate::ledger::Outcome;
+
+/// A job of each minute whose slot of 9:50 waits for room.
+fn waiting() -> RawJob {
+    json!({
+        "id": "w", "enabled": true, "state": "scheduled",
+        "schedule": {"kind": "interval", "minutes": 1},
+        "repeat": {"times": null, "completed": 0},
+        "next_run_at": "2026-06-17T09:59:00+00:00",
+        "last_dispatch": {"scheduled_at": "2026-06-17T09:50:00+00:00"},
+        "pending_slot": {
+            "scheduled_at": "2026-06-17T09:50:00+00:00",
+            "at": "2026-06-17T09:50:00+00:00", "by": "h:1",
+        },
+    })
+    .as_object()
+    .unwrap()
+    .clone()
+}
+
+#[test]
+fn b49_a_slot_that_comes_while_its_job_waits_is_passed_over_and_says_why() {
+    let now: Timestamp = "2026-06-17T10:01:30Z".parse().unwrap();
+    let zones = Zones::of(TimeZone::UTC);
+    let why = "an earlier slot of it waits for room since T, behind long";
+    let in_flight = InFlight::from([("w".to_owned(), why.to_owned())]);
+    let running = in_flight.keys().cloned().collect();
+    let scene = Scene {
+        now,
+        zones: &zones,
+        policy: Policy::default(),
+        machine: "h:1",
+        running: &running,
+        witness: &NoWitness,
+    };
+    let before = waiting();
+    let mut jobs = JobList::from(vec![before.clone()]);
+    let (change, slots) = scan(&mut jobs, (&scene, &in_flight), &mut String::new);
+    let Change::Write((found, _)) = change else {
+        panic!("the slot goes off the schedule");
+    };
+    assert!(found.orders.is_empty(), "it is not started once more");
+    let at: Vec<_> = slots
+        .iter()
+        .map(|slot| slot.scheduled_at.as_str())
+        .collect();
+    let passed = ["09:59", "10:00", "10:01"].map(|at| format!("2026-06-17T{at}:00+00:00"));
+    assert_eq!(at, passed);
+    let why = Some(why.to_owned());
+    assert!(
+        slots
+            .iter()
+            .all(|slot| slot.outcome == Outcome::Skipped && slot.reason == why)
+    );
+    let after = jobs.got(0).unwrap();
+    assert_eq!(after["next_run_at"], "2026-06-17T10:02:00+00:00");
+    for key in ["pending_slot", "last_dispatch"] {
+        assert_eq!(
+            after[key], before[key],
+            "the slot that waits is still to run"
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! Slots that nobody runs, and what is told of them: in the ledger, to whoever listens, and in a document
+//! where the job itself is gone. Pure.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::due::{Change, Reason, Scene};
+use super::job::RawJob;
+use super::stamp::Stamp;
+use crate::ledger::store::utc;
+use crate::ledger::{Outcome, Slot};
+use crate::output::human;
+
+/// The record of a slot that was passed over for this reason.
+pub(super) fn skipped(job_id: &str, slot: Timestamp, reason: &str) -> Slot {
+    Slot {
+        job_id: job_id.to_owned(),
+        scheduled_at: utc(slot),
+        outcome: Outcome::Skipped,
+        reason: Some(reason.to_owned()),
+        execution_id: None,
+    }
+}
+
+/// The records of slots that one late run stands for.
+pub(super) fn missed(job_id: &str, slots: &[Timestamp]) -> Vec<Slot> {
+    let reason = "nobody was there to run it; one late run stands for all that were missed";
+    let missed = |slot: &Timestamp| Slot {
+        outcome: Outcome::Missed,
+        ..skipped(job_id, *slot, reason)
+    };
+    slots.iter().map(missed).collect()
+}
+
+/// The slot that stands in a job.
+pub(super) fn stood(job: &RawJob, scene: &Scene<'_>) -> Option<Timestamp> {
+    let text = job.get("next_run_at").and_then(Value::as_str)?;
+    Stamp::parse(text)?.instant(&scene.zones.system)
+}
+
+/// The record of the slot that stands in a job, where a change puts another in its place without a run.
+pub(super) fn moved(job: &RawJob, change: &Change, scene: &Scene<'_>) -> Option<Slot> {
+    let why = change.reasons.iter().find_map(|reason| match reason {
+        Reason::OffSchedule => Some("its schedule does not have it any more"),
+        Reason::ZoneChanged => Some("it was planned by the clock of another zone"),
+        Reason::Rearmed => Some("the last run failed, and the job was silent for too long"),
+        Reason::ClockWentBack => Some("the clock was set back, and it lay too far off"),
+        _ => None,
+    })?;
+    let stood = stood(job, scene)?;
+    let next = change.set.get("next_run_at").and_then(Value::as_str)?;
+    Some(skipped(
+        &change.job_id,
+        stood,
+        &format!("not run: {why}; the next run was set to {next}"),
+    ))
+}
+
+/// A one-shot whose record is removed, and of which somebody must learn.
+#[derive(Clone, Debug)]
+pub(super) struct Gone {
+    pub(super) job_id: String,
+    pub(super) name: String,
+    pub(super) why: Reason,
+    slot: Option<Timestamp>,
+    late_seconds: i64,
+}
+
+impl Gone {
+    /// The job, as it stood, and why it goes.
+    pub(super) fn of(job: &RawJob, job_id: &str, why: Reason, scene: &Scene<'_>) -> Self {
+        let slot = stood(job, scene);
+        let name = job.get("name").and_then(Value::as_str);
+        Self {
+            job_id: job_id.to_owned(),
+            name: name.unwrap_or_default().to_owned(),
+            why,
+            slot,
+            late_seconds: slot.map_or(0, |slot| scene.now.duration_since(slot).as_secs()),
+        }
+    }
+
+    /// What the ledger says of its slot.
+    pub(super) fn slot(&self) -> Option<Slot> {
+        let outcome = if self.why == Reason::OnceMissed {
+            Outcome::Missed
+        } else {
+            Outcome::Skipped
+        };
+        self.slot.map(|slot| Slot {
+            outcome,
+            ..skipped(&self.job_id, slot, &self.error())
+        })
+    }
+
+    /// What went wrong.
+    pub(super) fn error(&self) -> String {
+        let late = human::duration(self.late_seconds);
+        match self.why {
+            Reason::OnceMissed => {
+                format!("missed: nobody ran it in time, and it was found {late} late")
+            }
+            _ => "it counts as run, and no run of it is on record".to_owned(),
+        }
+    }
+
+    /// The same for whoever listens.
+    pub(super) fn sentence(&self, zone: &TimeZone) -> String {
+        format!(
+            "The one-shot {} ({}) will not run: {}; {}.",
+            self.job_id,
+            human::printable(&self.name),
+            self.was_due(zone),
+            self.error()
+        )
+    }
+
+    /// What stays of it in a document.
+    pub(super) fn body(&self, zone: &TimeZone) -> String {
+        format!(
+            "The job was a one-shot, and its record is removed from the store: {}; {}.",
+            self.was_due(zone),
+            self.error()
+        )
+    }
+
+    fn was_due(&self, zone: &TimeZone) -> String {
+        self.slot.map_or_else(
+            || "its time cannot be read".to_owned(),
+            |slot| format!("it was due at {}", Stamp::of(slot, zone)),
+        )
+    }
+}

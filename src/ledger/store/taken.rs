@@ -1,0 +1,56 @@
+//! Whether a slot has an attempt already.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{Claimed, Owner};
+use crate::ledger::slot::Outcome;
+
+/// Who has a slot. The row of a run goes with a thousand newer ones; that its slot was run is known for
+/// longer.
+pub(super) fn look(
+    connection: &Connection,
+    job_id: &str,
+    slot: Option<&str>,
+) -> rusqlite::Result<Option<Claimed>> {
+    let row = connection
+        .query_row(
+            "SELECT id, status, process_id, pid, process_started_at FROM executions
+             WHERE job_id = ?1 AND scheduled_instant = ?2 ORDER BY claimed_at DESC LIMIT 1",
+            params![job_id, slot],
+            taken_row,
+        )
+        .optional()?;
+    if row.is_some() {
+        return Ok(row);
+    }
+    let sql = "SELECT coalesce(execution_id, '') FROM cron_slots
+         WHERE job_id = ?1 AND scheduled_at = ?2 AND outcome = 'run'";
+    let ran = |row: &rusqlite::Row<'_>| {
+        Ok(Claimed::SlotTaken {
+            execution_id: row.get(0)?,
+            status: Outcome::Run.word().to_owned(),
+            owner: Owner {
+                process_id: String::new(),
+                pid: 0,
+                start_ticks: None,
+            },
+        })
+    };
+    connection
+        .query_row(sql, params![job_id, slot], ran)
+        .optional()
+}
+
+fn taken_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Claimed> {
+    let start: Option<i64> = row.get(4)?;
+    let owner = Owner {
+        process_id: row.get(2)?,
+        pid: row.get(3)?,
+        start_ticks: start.and_then(|ticks| u64::try_from(ticks).ok()),
+    };
+    Ok(Claimed::SlotTaken {
+        execution_id: row.get(0)?,
+        status: row.get(1)?,
+        owner,
+    })
+}

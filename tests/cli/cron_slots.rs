@@ -1,0 +1,216 @@
+//! What becomes of slots, through real passes: one-shots, slots that a run by hand or a long run must not
+//! take along, and what is on record of those that nobody runs.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests look at the ledger themselves"
+)]
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::common::Sandbox;
+use crate::common::jobs::{document, hermes, job, said, script, store, stored, with};
+
+const ID: &str = "aaaaaaaaaaaa";
+const LATER: &str = "2026-06-17T10:03:00Z";
+
+/// A one-shot that is due since half a minute.
+fn once(more: &Value) -> Value {
+    let run_at = "2026-06-17T09:59:30+00:00";
+    let mut once = job(
+        ID,
+        &json!({
+            "schedule": {"kind": "once", "run_at": run_at, "display": "once"},
+            "next_run_at": run_at, "repeat": {"times": 1, "completed": 0},
+        }),
+    );
+    let object = once.as_object_mut().expect("an object");
+    object.extend(more.as_object().expect("an object").clone());
+    once
+}
+
+/// One pass at an instant: its document and what it said.
+fn pass(sandbox: &Sandbox, now: &str, fault: &str) -> (Value, String) {
+    let output = hermes(sandbox, &["cron", "tick", "--json"])
+        .env("__HERMES_NOW", now)
+        .env("__HERMES_FAULT", fault)
+        .output()
+        .expect("it runs");
+    let told = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    (told, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn ledger(sandbox: &Sandbox) -> Connection {
+    Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger")
+}
+
+/// Slots on record: instant, outcome and reason.
+fn slots(sandbox: &Sandbox) -> Vec<(String, String, String)> {
+    let ledger = ledger(sandbox);
+    let sql = "SELECT scheduled_at, outcome, coalesce(reason, '') FROM cron_slots ORDER BY 1";
+    let mut statement = ledger.prepare(sql).expect("a statement");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let rows = rows.expect("rows");
+    rows.collect::<rusqlite::Result<_>>().expect("rows")
+}
+
+/// Whether a document in the job's output names this outcome.
+fn documents(sandbox: &Sandbox) -> String {
+    let directory = sandbox.home().join("cron/output").join(ID);
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| std::fs::read_to_string(entry.path()).ok())
+        .collect()
+}
+
+#[test]
+fn a_one_shot_ends_with_its_run_whether_that_was_good_or_not() {
+    for (text, status) in [("echo fine", "ok"), ("exit 3", "error")] {
+        let sandbox = with(&[once(&json!({}))]);
+        script(&sandbox, "ok.sh", text);
+        let (told, _) = pass(&sandbox, "2026-06-17T10:00:00Z", "");
+        assert_eq!(told["runs"].as_array().map(Vec::len), Some(1), "{told}");
+        let kept = &stored(&sandbox)[0];
+        assert_eq!(
+            (&kept["state"], &kept["enabled"], &kept["next_run_at"]),
+            (&json!("completed"), &json!(false), &Value::Null),
+            "{status}"
+        );
+        assert_eq!(kept["repeat"]["completed"], 1);
+        assert_eq!(kept["last_status"], status);
+        let (told, said_) = pass(&sandbox, LATER, "");
+        assert_eq!(told["runs"], json!([]), "{said_}");
+        assert_eq!(stored(&sandbox).len(), 1, "its record is kept for a week");
+        assert!(!documents(&sandbox).contains("once_missed"));
+        let (_, list, _) = document(&sandbox, &["cron", "list", "--all"]);
+        assert!(list.to_string().contains("\"completed\""), "{list}");
+    }
+}
+
+#[test]
+fn a_one_shot_whose_dispatcher_or_worker_is_killed_is_neither_lost_nor_run_twice() {
+    // Before a worker has it: the next pass runs it.
+    for place in ["dispatcher.claimed", "dispatcher.row"] {
+        let sandbox = with(&[once(&json!({}))]);
+        script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/runs\"");
+        pass(&sandbox, "2026-06-17T10:00:00Z", place);
+        assert_eq!(stored(&sandbox)[0]["enabled"], true, "{place}");
+        pass(&sandbox, "2026-06-17T10:00:40Z", "");
+        let runs = std::fs::read_to_string(sandbox.home().join("runs")).unwrap_or_default();
+        assert_eq!(runs, "ran\n", "{place}");
+        assert_eq!(stored(&sandbox)[0]["state"], "completed", "{place}");
+    }
+    // With a worker: it was its one run, whatever became of it.
+    for place in ["worker.adopted", "worker.ran"] {
+        let sandbox = with(&[once(&json!({}))]);
+        script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/runs\"");
+        pass(&sandbox, "2026-06-17T10:00:00Z", place);
+        let kept = &stored(&sandbox)[0];
+        assert_eq!(kept["state"], "completed", "{place}: {kept}");
+        assert_eq!(kept["last_status"], "error", "{place}");
+        assert_eq!(pass(&sandbox, LATER, "").0["runs"], json!([]), "{place}");
+    }
+}
+
+#[test]
+fn b74_a_one_shot_that_nobody_ran_is_told_of_in_every_way() {
+    let sandbox = with(&[once(&json!({"name": "call home"}))]);
+    let (told, said_) = pass(&sandbox, LATER, "");
+    assert_eq!(told["runs"], json!([]));
+    assert!(
+        said_.contains("call home")
+            && said_.contains("2026-06-17T09:59:30")
+            && said_.contains("3m 30s"),
+        "{said_}"
+    );
+    let found = slots(&sandbox);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (found[0].0.as_str(), found[0].1.as_str()),
+        ("2026-06-17T09:59:30+00:00", "missed")
+    );
+    assert!(found[0].2.contains("3m 30s late"), "{found:?}");
+    let (_, incidents, _) = document(&sandbox, &["cron", "incidents"]);
+    assert!(incidents.to_string().contains(ID), "{incidents}");
+    let kept = documents(&sandbox);
+    assert!(
+        kept.contains("once_missed")
+            && kept.contains("2026-06-17T09:59:30+00:00")
+            && kept.contains("3m 30s"),
+        "{kept}"
+    );
+}
+
+#[test]
+fn a_run_by_hand_leaves_a_slot_that_is_due() {
+    let due = "2026-06-17T09:55:00+00:00";
+    let sandbox = with(&[job(ID, &json!({"next_run_at": due}))]);
+    assert_eq!(said(&sandbox, &["cron", "run", ID]).0, 0);
+    assert_eq!(stored(&sandbox)[0]["next_run_at"], due);
+    let (told, _) = pass(&sandbox, "2026-06-17T10:00:00Z", "");
+    assert_eq!(told["runs"][0]["outcome"], "ok", "{told}");
+    assert_eq!(
+        slots(&sandbox),
+        [(due.to_owned(), "run".to_owned(), String::new())]
+    );
+    assert_eq!(
+        stored(&sandbox)[0]["next_run_at"],
+        "2026-06-17T10:25:00+00:00"
+    );
+}
+
+#[test]
+fn a_slot_that_was_replaced_is_on_record() {
+    let stale = json!({
+        "schedule": {"kind": "cron", "expr": "30 10 * * *", "display": "30 10 * * *"},
+        "next_run_at": "2026-06-17T09:59:00+00:00",
+    });
+    let sandbox = with(&[job(ID, &stale)]);
+    pass(&sandbox, "2026-06-17T10:00:00Z", "");
+    let found = slots(&sandbox);
+    assert_eq!(
+        (found[0].0.as_str(), found[0].1.as_str()),
+        ("2026-06-17T09:59:00+00:00", "skipped"),
+        "{found:?}"
+    );
+    assert!(
+        found[0].2.contains("its schedule does not have it") && found[0].2.contains("10:30"),
+        "{found:?}"
+    );
+    let (_, shown, _) = said(&sandbox, &["cron", "runs"]);
+    assert!(shown.contains("its schedule does not have it"), "{shown}");
+    for words in [["cron", "runs", ID], ["cron", "show", ID]] {
+        let (_, told, _) = document(&sandbox, &words);
+        let told = told.to_string();
+        assert!(
+            told.contains("slots_not_run") && told.contains("its schedule does not have it"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_store_that_is_restored_repeats_no_slot_though_the_rows_of_its_runs_are_gone() {
+    let due = job(ID, &json!({"next_run_at": "2026-06-17T09:59:00+00:00"}));
+    for before in [due, once(&json!({}))] {
+        let sandbox = with(std::slice::from_ref(&before));
+        script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/runs\"");
+        pass(&sandbox, "2026-06-17T10:00:00Z", "");
+        ledger(&sandbox)
+            .execute("DELETE FROM executions", [])
+            .expect("rows go");
+        store(&sandbox, &[before]);
+        for now in ["2026-06-17T10:01:00Z", LATER] {
+            let (told, _) = pass(&sandbox, now, "");
+            assert_eq!(told["runs"], json!([]));
+        }
+        let runs = std::fs::read_to_string(sandbox.home().join("runs")).unwrap_or_default();
+        assert_eq!(runs, "ran\n");
+        let kept = stored(&sandbox);
+        assert_eq!(kept.len(), 1, "it is no missed one-shot");
+        assert!(kept[0]["next_run_at"].is_null() || kept[0]["schedule"]["kind"] == "interval");
+        let found = slots(&sandbox);
+        assert_eq!((found.len(), found[0].1.as_str()), (1, "run"), "{found:?}");
+    }
+}
