@@ -148,3 +148,12 @@ fn b19_a_socket_that_may_not_be_used_says_nothing_of_the_manager() {
     look().does_not_say("HM201").does_not_say("HM221");
     rig.cured("HM207", ["scoped", "scoped"], look);
 }
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn a_manager_that_answers_outranks_a_directory_that_is_named() {
+    let rig = Rig::with_account(&[], true);
+    rig.sh("install -d -o svc -m 0700 /tmp/xr");
+    let report = rig.doctor_in_service(&["-E", "XDG_RUNTIME_DIR=/tmp/xr"]);
+    report.mode("scoped").says("HM247").does_not_say("HM201");
+}

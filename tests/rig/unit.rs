@@ -138,3 +138,12 @@ fn a_serve_in_a_unit_is_judged_as_what_it_is() {
         assert_eq!(report.at("/dispatch/unit"), "agent.service", "{who:?}");
     }
 }
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn a_unit_that_is_installed_disabled_and_stopped_is_no_good_news() {
+    let rig = Rig::with_account(&[], true);
+    rig.unit("");
+    rig.sh("systemctl disable -q agent.service");
+    rig.doctor_of_unit().says("HM318").says("HM315");
+}

@@ -62,8 +62,15 @@ async fn one(managers: &Managers, name: &str, manager: ManagerKind) -> Option<Un
         ManagerKind::System => managers.system.as_ref(),
         ManagerKind::User => managers.user.as_ref(),
     };
-    let unit = client?.unit(name).await.ok()??;
-    Some(from_unit(&unit, manager))
+    // What its manager has not loaded does not run; whether it is installed its file tells.
+    let idle = || UnitFacts {
+        name: name.to_owned(),
+        manager: Some(manager),
+        active_state: Some("inactive".to_owned()),
+        ..UnitFacts::default()
+    };
+    let asked = client?.unit(name).await.ok()?;
+    Some(asked.map_or_else(idle, |unit| from_unit(&unit, manager)))
 }
 
 /// Why nothing is known of units then.

@@ -146,7 +146,8 @@ fn by_manager(observed: &Observed, within: Duration) -> Option<UnitFacts> {
     let answers = ask(subject, named.to_vec(), within)
         .wait(within)
         .flatten()?;
-    let mut unit = answers.units.into_iter().find(|unit| unit.name == name)?;
+    let mut units = answers.units.into_iter();
+    let mut unit = units.find(|unit| unit.name == name && unit.asked)?;
     unit.home = unit_file::home(&unit, Some(&observed.caller));
     Some(unit)
 }

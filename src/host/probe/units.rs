@@ -51,6 +51,10 @@ pub(super) fn merged(
             }
         }
     }
+    // Neither loaded nor installed: there is no such unit.
+    let is_there =
+        |unit: &UnitFacts| unit.asked || unit.fragment.is_some() || unit.file_state.is_some();
+    told.retain(is_there);
     for unit in told.iter_mut().filter(|unit| unit.asked) {
         let by_manager = unit_file::home(unit, Some(account));
         let whole = unit.environment.get("HERMES_HOME").is_some() || unit.home.is_none();
