@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::clock::Now;
+use crate::clock::{Clock as _, Now, SystemClock};
 use crate::error::{Error, Kind, Result};
 use crate::files::{self, Lock, Replace};
 use crate::home::Home;
-use crate::host::facts::{Environment, Machine};
+use crate::host::facts::{Environment, Machine, Role};
 use crate::host::{cgroup, liveness_probe, machine_probe, process_probe, records};
 use crate::sessions::moment::span;
 
@@ -56,6 +56,17 @@ fn nobody_orders(directory: &Path) -> Result<Lock> {
         )
         .with_hint("look for a loop, heartbeat or session command that hangs, and try again")
     })
+}
+
+/// Whether the record names a serve that lives, as far as can be told.
+fn is_named(directory: &Path) -> bool {
+    let text = std::fs::read_to_string(directory.join("serve.json"));
+    let Some(found) = text.ok().and_then(|text| records::record(&text).ok()) else {
+        return false;
+    };
+    let machine = machine(SystemClock.now());
+    let serves = |role| role == Role::Serve;
+    !liveness_probe::liveness(&found.identity, &machine, serves).is_over()
 }
 
 /// What a serve tells of itself.
@@ -117,7 +128,13 @@ impl Instance {
         prepare(home, &directory)?;
         // Whoever orders without a serve is not taken for one: he is waited for.
         let _nobody_orders = nobody_orders(&directory)?;
-        let lock = files::try_lock(&directory.join(LOCK))?;
+        let path = directory.join(LOCK);
+        let mut lock = files::try_lock(&path)?;
+        if lock.is_none() && !is_named(&directory) {
+            // Of a serve that was killed an agent's process that was just being started may have the
+            // lock for a moment; of one that begins, the record is still to come.
+            lock = files::wait_lock_for(&path, PATIENCE)?;
+        }
         Ok(lock.map(|lock| Self::with(lock, directory)))
     }
 
@@ -290,7 +307,6 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{Clock as _, SystemClock};
 
     #[test]
     fn a_home_has_one_serve_and_the_second_learns_which() {
@@ -314,7 +330,12 @@ mod tests {
         let found = records::record(&record).unwrap();
         assert_eq!(found.identity.start_ticks, identity.start_ticks);
         assert!(found.identity.boot.is_some());
+        assert!(is_named(&home.run_dir()), "it is not waited for");
+        let gone = json!({"pid": std::process::id(), "start_ticks": 1}).to_string();
+        std::fs::write(home.join("run/serve.json"), gone).unwrap();
+        assert!(!is_named(&home.run_dir()), "that one was killed");
         first.withdraw();
+        assert!(!is_named(&home.run_dir()));
         assert!(!home.join("run/serve.json").exists());
         assert!(!home.join("run/serve.token").exists());
         assert!(Instance::take(&home).unwrap().is_some());
