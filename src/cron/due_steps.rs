@@ -177,14 +177,18 @@ impl Pass<'_> {
             self.set("enabled", Value::Bool(false), Reason::AlreadyRun);
             self.set("state", Value::from("completed"), Reason::AlreadyRun);
             self.set("next_run_at", Value::Null, Reason::AlreadyRun);
-        } else if let Some(next) = due::next_from_now(self) {
-            self.set(
-                "next_run_at",
-                Value::from(next.to_string()),
-                Reason::AlreadyRun,
-            );
+        } else if let Some(next) = self.next_after(slot) {
+            let next = Value::from(next.stamp.to_string());
+            self.set("next_run_at", next, Reason::AlreadyRun);
         }
         Step::Stop
+    }
+
+    /// The next slot in the cadence of this one.
+    fn next_after(&self, slot: Timestamp) -> Option<next::Fire> {
+        let schedule = self.schedule().as_ref().ok()?;
+        let (now, zone) = (self.scene().now, &self.scene().zones.configured);
+        next::next_in_cadence(schedule, slot, now, zone)
     }
 
     /// A slot of another zone's clock, which here is still to come: it waits for that clock. A

@@ -288,6 +288,9 @@ impl Carry {
         if let Some(moved) = unrun::moved(job, &change, scene) {
             self.slots.push(moved);
         }
+        if change.reasons.contains(&Reason::AlreadyRun) {
+            self.slots.extend(unrun::jumped(job, &change.job_id, scene));
+        }
         if change.removed {
             let why = change
                 .reasons

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::catch_up::passed_over;
 use super::due::{Change, Reason, Scene};
-use super::job::RawJob;
+use super::job::{Job, RawJob};
 use super::stamp::Stamp;
 use crate::ledger::store::utc;
 use crate::ledger::{Outcome, Slot};
@@ -37,6 +38,23 @@ pub(super) fn missed(job_id: &str, slots: &[Timestamp]) -> Vec<Slot> {
 pub(super) fn stood(job: &RawJob, scene: &Scene<'_>) -> Option<Timestamp> {
     let text = job.get("next_run_at").and_then(Value::as_str)?;
     Stamp::parse(text)?.instant(&scene.zones.system)
+}
+
+/// The records of the slots between one that has run already and now: whoever ran it was gone when they
+/// came.
+pub(super) fn jumped(job: &RawJob, job_id: &str, scene: &Scene<'_>) -> Vec<Slot> {
+    let view = Job::read(job);
+    let taken = view.pending_slot();
+    let taken = taken.and_then(|slot| Stamp::parse(slot.scheduled_at));
+    let taken = taken.and_then(|stamp| stamp.instant(&scene.zones.system));
+    let first = taken.into_iter().chain(stood(job, scene)).min();
+    let over = first.map(|first| passed_over(job, first, scene.now, &scene.zones.configured));
+    let reason = "nobody was there to run it, and the slot before it had run";
+    let slot = |at: Timestamp| Slot {
+        outcome: Outcome::Missed,
+        ..skipped(job_id, at, reason)
+    };
+    over.unwrap_or_default().into_iter().map(slot).collect()
 }
 
 /// The record of the slot that stands in a job, where a change puts another in its place without a run.

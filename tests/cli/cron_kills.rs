@@ -282,7 +282,12 @@ fn judge(sandbox: &Sandbox, now: Timestamp, slot_of: &BTreeMap<String, (String, 
             slot += SignedDuration::from_mins(minutes);
         }
     }
-    assert_eq!(unknown, [""; 0], "no slot vanishes without a record");
+    let store = sandbox.home().join("cron/jobs.json");
+    let store = std::fs::read_to_string(store).expect("the store");
+    assert_eq!(
+        unknown, [""; 0],
+        "no slot vanishes without a record: {known:#?} {store}"
+    );
 }
 
 #[test]
