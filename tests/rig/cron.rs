@@ -161,10 +161,10 @@ fn b08_fail_closed_refuses_with_the_remedy() {
 #[ignore = "boots a systemd: tests/run rig"]
 fn b02_a_root_unit_gets_a_scope_of_the_system_manager() {
     let rig = Rig::with_account(&[], false);
-    // Root runs nothing out of a home of somebody else.
-    rig.sh("chown -R root: /var/lib/agent");
     install(&rig, "root", "");
     arm(&rig, "echo ran");
+    // Root runs nothing out of a home of somebody else.
+    rig.sh("chown -R root: /var/lib/agent");
     pass(&rig);
     assert_eq!(
         rows(&rig, FACTS)[0][..4],
