@@ -113,7 +113,8 @@ fn b85_a_finished_slot_of_the_ledger_is_no_catch_up() {
     assert_eq!(found["changes"][0]["reason"], "already_run");
     assert_eq!(
         found["changes"][0]["set"],
-        json!({"next_run_at": "2026-11-30T00:11:00+01:00"})
+        json!({"next_run_at": "2026-11-30T00:08:50.903790+01:00"}),
+        "in the cadence of the slot that ran"
     );
     let other = tick(&sandbox, &job("b49f6beb5b17"), at, "Europe/Berlin");
     assert_eq!(
