@@ -18,6 +18,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::chance::Chance;
 use crate::common::jobs::{job, script, settled, with, workers};
 use crate::common::serving;
 
@@ -49,19 +50,6 @@ const WORK: &str = "echo \"$HERMES_JOB_ID $HERMES_EXECUTION_ID\" >>\"$HERMES_HOM
                     sleep 600 >/dev/null 2>&1 & \
                     head -c 300000 /dev/zero | md5sum; \
                     echo \"$HERMES_EXECUTION_ID\" >>\"$HERMES_HOME/done\"";
-
-/// Moments by a seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-}
 
 /// One life of a serve, which may end at any moment.
 struct Life {

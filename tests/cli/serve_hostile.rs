@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::chance::Chance;
 use crate::common::serving::{self, Serving};
 use crate::common::ws::{Answer, knock};
 
@@ -15,43 +16,19 @@ const REQUESTS: u64 = 10_000;
 /// Requests before their answers are read; fewer than the frames that may wait for a client.
 const AT_ONCE: u64 = 100;
 
-/// Numbers by a seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-
-    fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        let most = u64::try_from(of.len()).expect("a length");
-        &of[usize::try_from(self.below(most)).expect("a place")]
-    }
-
-    fn bytes(&mut self, most: u64) -> Vec<u8> {
-        let length = self.below(most);
-        (0..length)
-            .map(|_| u8::try_from(self.below(256)).expect("a byte"))
-            .collect()
-    }
-
-    fn value(&mut self, depth: u32) -> Value {
-        match self.below(if depth == 0 { 8 } else { 10 }) {
-            0 => Value::Null,
-            1 => json!(self.below(2) == 0),
-            2 => json!(self.below(u64::MAX)),
-            3 => json!(-1),
-            4 => json!(1e300),
-            5 => json!("\u{0}\u{202e}\u{1b}[2J"),
-            6 => json!(String::from_utf8_lossy(&self.bytes(200))),
-            7 => json!("20260601_230000_ffffff"),
-            8 => json!([self.value(depth - 1), self.value(depth - 1)]),
-            _ => json!({"session_id": self.value(depth - 1), "": self.value(depth - 1)}),
-        }
+/// A value of any kind.
+fn value(chance: &mut Chance, depth: u32) -> Value {
+    match chance.below(if depth == 0 { 8 } else { 10 }) {
+        0 => Value::Null,
+        1 => json!(chance.below(2) == 0),
+        2 => json!(chance.below(u64::MAX)),
+        3 => json!(-1),
+        4 => json!(1e300),
+        5 => json!("\u{0}\u{202e}\u{1b}[2J"),
+        6 => json!(String::from_utf8_lossy(&chance.bytes(200))),
+        7 => json!("20260601_230000_ffffff"),
+        8 => json!([value(chance, depth - 1), value(chance, depth - 1)]),
+        _ => json!({"session_id": value(chance, depth - 1), "": value(chance, depth - 1)}),
     }
 }
 
@@ -199,14 +176,14 @@ fn odd_requests(serve: &Serving, chance: &mut Chance, requests: u64) {
         for number in 0..now {
             let mut params = serde_json::Map::new();
             for _ in 0..chance.below(5) {
-                params.insert((*chance.one(&NAMES)).to_owned(), chance.value(2));
+                params.insert((*chance.one(&NAMES)).to_owned(), value(chance, 2));
             }
             let params = match chance.below(20) {
-                0 => chance.value(1),
+                0 => value(chance, 1),
                 _ => Value::Object(params),
             };
             let id = match chance.below(4) {
-                0 => chance.value(1),
+                0 => value(chance, 1),
                 _ => json!(format!("r{number}")),
             };
             let method = *chance.one(&METHODS);

@@ -7,6 +7,7 @@ use std::io::Read as _;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::chance::Chance;
 use crate::common::serving::{self, Serving};
 use crate::common::ws::Ws;
 
@@ -16,19 +17,6 @@ const EVERY: u32 = 300;
 const LOOKS: u64 = 12;
 /// Frames after which it is killed at the latest.
 const FRAMES: u64 = 150;
-
-/// Moments by a seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-}
 
 struct Story {
     sandbox: Sandbox,
@@ -49,15 +37,10 @@ impl Story {
             &sandbox,
             "env = [\"HERMES_*\"]\nmax_live_sessions = 0\n[serve]\nmax_parallel_turns = 8\n",
         );
-        let pipe = sandbox.home().join("agent-alive");
-        let mode = rustix::fs::Mode::from_raw_mode(0o600);
-        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
-        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
-        let alive = rustix::fs::open(&pipe, flags, mode).expect("its end");
-        rustix::fs::fcntl_setfl(&alive, rustix::fs::OFlags::empty()).expect("it waits");
+        let alive = serving::alive(&sandbox);
         Self {
             sandbox,
-            alive: alive.into(),
+            alive,
             now: jiff::Timestamp::from_second(1_780_354_800).expect("an instant"),
             life: 0,
             chance: Chance(seed),

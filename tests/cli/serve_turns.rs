@@ -29,17 +29,6 @@ fn alone(serve: &Serving) {
     while !serve.page("/metrics").1.contains("\nhermes_clients 0\n") {}
 }
 
-/// A pipe that agents hold open; its end, which comes when none of their processes is left.
-fn alive(sandbox: &Sandbox) -> std::fs::File {
-    let pipe = sandbox.home().join("agent-alive");
-    let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
-    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
-    let alive = rustix::fs::open(&pipe, flags, mode).expect("its end");
-    rustix::fs::fcntl_setfl(&alive, rustix::fs::OFlags::empty()).expect("it waits");
-    alive.into()
-}
-
 #[test]
 fn so_many_turns_run_as_is_configured_and_the_next_begins_when_one_ends() {
     for more in ["[serve]\nmax_parallel_turns = 1\n", ""] {
@@ -120,7 +109,7 @@ fn no_process_of_an_agent_outlives_its_turn_though_it_ignores_sigterm() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
     serving::agent(&sandbox, "family");
-    let mut alive = alive(&sandbox);
+    let mut alive = serving::alive(&sandbox);
     let serve = Serving::start(&sandbox);
     let mut client = serve.client();
     let session = create(&mut client);

@@ -192,3 +192,14 @@ impl Drop for Serving {
         let _ended = self.child.wait();
     }
 }
+
+/// A pipe that agents hold open; its end, which comes when none of their processes is left.
+pub(crate) fn alive(sandbox: &Sandbox) -> std::fs::File {
+    let pipe = sandbox.home().join("agent-alive");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
+    let alive = rustix::fs::open(&pipe, flags, mode).expect("its end");
+    rustix::fs::fcntl_setfl(&alive, rustix::fs::OFlags::empty()).expect("it waits");
+    alive.into()
+}

@@ -32,6 +32,13 @@ pub(super) fn began(rig: &Rig) {
     rig.sh(&format!("timeout 60 cat {HOME}/began >/dev/null"));
 }
 
+/// Starts a job that waits, and waits for it.
+pub(super) fn begin(rig: &Rig) {
+    arm(rig, WAITS);
+    rig.sh("systemctl start pass.service");
+    began(rig);
+}
+
 /// Lets the script end, and waits for the job to be marked.
 pub(super) fn let_go(rig: &Rig, status: &str) {
     rig.sh(&format!("timeout 60 sh -c 'echo >{HOME}/go'"));
@@ -81,9 +88,7 @@ pub(super) const FACTS: &str =
 fn b112_a_scoped_job_survives_a_stop_of_its_dispatcher_and_finishes_its_own_row() {
     let rig = Rig::with_account(&[], true);
     install(&rig, "svc", "");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.sh("systemctl stop pass.service");
     let cgroups = rig.sh("cat /proc/[0-9]*/cgroup | grep hermes-worker-");
     assert!(cgroups.contains("user@"), "{cgroups}");
@@ -99,9 +104,7 @@ fn b112_a_scoped_job_survives_a_stop_of_its_dispatcher_and_finishes_its_own_row(
 fn a_scoped_job_survives_sigkill_of_its_dispatcher() {
     let rig = Rig::with_account(&[], true);
     install(&rig, "svc", "");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.sh("systemctl kill -s KILL pass.service");
     let_go(&rig, "ok");
     assert_eq!(rows(&rig, FACTS)[0][..2], ["completed", "scoped"]);
@@ -112,9 +115,7 @@ fn a_scoped_job_survives_sigkill_of_its_dispatcher() {
 fn a_degraded_job_dies_with_its_dispatcher_and_the_ledger_says_so() {
     let rig = Rig::with_account(&[], false);
     install(&rig, "svc", "");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.sh("systemctl stop pass.service");
     let left =
         rig.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'scripts/ok.s[h]' || true");
@@ -133,9 +134,7 @@ fn a_degraded_job_dies_with_its_dispatcher_and_the_ledger_says_so() {
 fn with_kill_mode_process_a_degraded_job_survives() {
     let rig = Rig::with_account(&[], false);
     install(&rig, "svc", "KillMode=process");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.sh("systemctl stop pass.service");
     let_go(&rig, "ok");
     assert_eq!(rows(&rig, FACTS)[0][..2], ["completed", "degraded"]);
@@ -178,9 +177,7 @@ fn after_a_restart_of_the_system_bus_a_job_is_scoped_by_the_service_mechanism() 
     let rig = Rig::with_account(&[], true);
     install(&rig, "svc", "");
     rig.sh("systemctl restart dbus");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.sh("systemctl stop pass.service");
     let_go(&rig, "ok");
     assert_eq!(
@@ -222,9 +219,7 @@ fn linger_turned_on_and_off_shows_at_the_next_job() {
 fn a_user_manager_that_stops_takes_the_scope_along_and_the_ledger_says_so() {
     let rig = Rig::with_account(&[], true);
     install(&rig, "svc", "");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.must(&["linger", "svc", "off"]);
     rig.sh("while systemctl is-active -q pass.service; do :; done");
     let row = &rows(&rig, FACTS)[0];
@@ -239,9 +234,7 @@ fn a_user_manager_that_stops_takes_the_scope_along_and_the_ledger_says_so() {
 fn a_reboot_in_the_middle_of_a_job_is_called_one() {
     let rig = Rig::with_account(&[], true);
     install(&rig, "svc", "");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.must(&["reboot"]);
     pass(&rig);
     let row = rows(&rig, FACTS).into_iter().last().expect("a row");

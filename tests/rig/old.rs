@@ -2,7 +2,7 @@
 //! `tests/run rig247` has such a root, so that the other steps leave this file out.
 
 use super::Rig;
-use super::cron::{FACTS, WAITS, arm, began, install, let_go, rows};
+use super::cron::{FACTS, begin, install, let_go, rows};
 
 /// Names the directory.
 const OLD: &str = "HERMES_RIG_OLD_ROOT";
@@ -24,9 +24,7 @@ fn a_property_that_is_rejected_is_left_out_and_recorded_and_the_job_is_scoped() 
     let report = rig.doctor_in_service(&[]);
     report.mode("scoped");
     install(&rig, "svc", "");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.sh("systemctl stop pass.service");
     let_go(&rig, "ok");
     assert_eq!(

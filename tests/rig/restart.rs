@@ -1,6 +1,6 @@
 //! What a job that runs in a scope outlives, and what it does not.
 
-use super::cron::{FACTS, WAITS, arm, began, install, let_go, pass, rows};
+use super::cron::{FACTS, WAITS, arm, began, begin, install, let_go, pass, rows};
 use super::{HOME, Rig};
 
 /// Has a job begin, and ends its dispatcher.
@@ -33,9 +33,7 @@ fn a_scoped_job_outlives_a_restart_of_everything_but_its_manager() {
 fn a_user_manager_that_is_restarted_ends_the_job_and_places_the_next() {
     let rig = Rig::with_account(&[], true);
     install(&rig, "svc", "");
-    arm(&rig, WAITS);
-    rig.sh("systemctl start pass.service");
-    began(&rig);
+    begin(&rig);
     rig.sh("systemctl restart user@$(id -u svc)");
     rig.sh("while systemctl is-active -q pass.service; do :; done");
     let row = &rows(&rig, FACTS)[0];
