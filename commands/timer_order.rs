@@ -207,18 +207,7 @@ impl History {
     fn stored(&self, which: Which, runtime: &Runtime) -> Result<(String, Vec<Value>)> {
         let home = runtime.one_home()?;
         let (session, ticks) = offline::ticks(&home, &self.session, which, self.limit)?;
-        let json = ticks.into_iter().map(|tick| {
-            json!({
-                "kind": tick.kind,
-                "number": tick.number,
-                "missed": tick.missed,
-                "claimed_at": tick.claimed_at,
-                "ended_at": tick.ended_at,
-                "outcome": tick.outcome,
-                "detail": tick.detail,
-            })
-        });
-        Ok((session, json.collect()))
+        Ok((session, ticks.iter().map(|tick| json!(tick)).collect()))
     }
 }
 

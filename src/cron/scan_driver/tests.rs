@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::*;
-use crate::cron::due::NoWitness;
+use crate::cron::due::{NoWitness, Witness};
 use crate::cron::next::Zones;
 use crate::ledger::Outcome;
 
@@ -24,6 +24,52 @@ fn waiting() -> RawJob {
     .as_object()
     .unwrap()
     .clone()
+}
+
+/// The slot of 9:50 has run, and its dispatcher is gone.
+struct Ran;
+
+impl Witness for Ran {
+    fn completed(&self, _: &str, slot: Timestamp) -> Option<Timestamp> {
+        let ran: Timestamp = "2026-06-17T09:50:00Z".parse().ok()?;
+        (slot == ran).then_some(ran)
+    }
+
+    fn is_dead(&self, _: &str) -> bool {
+        true
+    }
+
+    fn is_open(&self, _: &str) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_slot_that_had_run_keeps_the_cadence_and_those_after_it_are_on_record() {
+    let zones = Zones::of(TimeZone::UTC);
+    let scene = Scene {
+        now: "2026-06-17T10:01:30Z".parse().unwrap(),
+        zones: &zones,
+        policy: Policy::default(),
+        machine: "h:2",
+        running: &HashSet::new(),
+        witness: &Ran,
+    };
+    let mut jobs = JobList::from(vec![waiting()]);
+    let (_, slots) = scan(&mut jobs, (&scene, &InFlight::new()), &mut String::new);
+    let next = &jobs.got(0).unwrap()["next_run_at"];
+    assert_eq!(
+        next, "2026-06-17T10:02:00+00:00",
+        "whole minutes, as before"
+    );
+    let on_record: Vec<_> = slots
+        .iter()
+        .map(|slot| &slot.scheduled_at[11..16])
+        .collect();
+    let passed = (51..60).map(|minute| format!("09:{minute}"));
+    let passed: Vec<_> = passed.chain(["10:00".into(), "10:01".into()]).collect();
+    assert_eq!(on_record, passed);
+    assert!(slots.iter().all(|slot| slot.outcome == Outcome::Missed));
 }
 
 #[test]

@@ -34,21 +34,7 @@ pub(super) fn history(messages: &[Message]) -> Value {
 
 /// The answer to a question for wake-ups.
 pub(super) fn ticks(ticks: &[Tick]) -> Value {
-    let rows: Vec<Value> = ticks
-        .iter()
-        .map(|tick| {
-            json!({
-                "kind": tick.kind,
-                "number": tick.number,
-                "missed": tick.missed,
-                "claimed_at": tick.claimed_at,
-                "ended_at": tick.ended_at,
-                "outcome": tick.outcome,
-                "detail": tick.detail,
-            })
-        })
-        .collect();
-    json!({"ticks": rows})
+    json!({"ticks": ticks})
 }
 
 /// A prompt with what was said before, for an agent that does not keep conversations itself.

@@ -1,5 +1,7 @@
 //! What is stored of a session. Plain data; stamps are seconds since the epoch.
 
+use serde::Serialize;
+
 /// The words of a message's state.
 pub mod state {
     /// It waits for its turn.
@@ -66,10 +68,11 @@ pub struct Message {
     pub state: &'static str,
 }
 
-/// A wake-up that is over.
-#[derive(Debug, Clone, PartialEq)]
+/// A wake-up that is over, and as answers show it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tick {
-    /// The session.
+    /// The session; whoever asked named it.
+    #[serde(skip)]
     pub session_id: String,
     /// `loop` or `heartbeat`.
     pub kind: &'static str,
