@@ -56,7 +56,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "sessions",
-        &["timers", "config", "host", "db", "home", "runtime"],
+        &["timers", "config", "host", "db", "files", "home", "runtime"],
     ),
     (
         "server",

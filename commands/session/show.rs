@@ -31,9 +31,10 @@ impl Show {
     pub(super) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let mut client = asking::needed(runtime, "nobody can be asked for the session")?;
         let held = asking::held(&mut client, &self.session)?;
-        let id = held
-            .as_ref()
-            .map_or(self.session.clone(), |held| held.stored.clone());
+        let id = match &held {
+            Some(held) => held.stored.clone(),
+            None => asking::stored(&mut client, &self.session)?,
+        };
         let params = json!({"session_id": id, "limit": self.messages});
         let history = client.call("session.history", &params)?;
         let messages = history.get("messages").cloned().unwrap_or_default();

@@ -254,7 +254,8 @@ async fn feed(input: Option<(ChildStdin, Vec<u8>)>) {
     }
 }
 
-async fn reached(deadline: Option<Instant>) {
+/// Waits for this instant; where there is none, for ever.
+pub(crate) async fn reached(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
         None => std::future::pending().await,

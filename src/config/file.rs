@@ -1,7 +1,6 @@
 //! Reads the files of a home. A file that cannot be read is a problem, never an empty one.
 
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Config;
 use super::layer::{Format, Layer};
 use super::problem::{Problem, ProblemKind};
+use crate::files::read_regular;
 use crate::home::Home;
 
 /// More than this is no configuration.
@@ -86,25 +86,10 @@ fn read(format: Format, path: &Path) -> (State, Layer) {
 
 /// The text of a file; none where there is none.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
-    // Opening a FIFO without this would wait for a writer.
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let mut options = std::fs::OpenOptions::new();
-    let file = match options.read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
+    let bytes = match read_regular(path, LARGEST) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|error| error.to_string())?,
     };
-    if !file.metadata().map_err(|e| e.to_string())?.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| e.to_string())?;
-    // A part of a file is another file.
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("more than {LARGEST} bytes"));
-    }
     String::from_utf8(bytes)
         .map(Some)
         .map_err(|_| "not UTF-8".to_owned())

@@ -251,5 +251,5 @@ fn a_file_that_is_far_too_large_is_a_problem_and_not_read_in_part() {
     let config = Config::load(&home, &nothing, &[]);
     assert_eq!(config.count("cron.max_parallel_jobs"), Some(8));
     assert_eq!(config.files()[1].state, State::Failed);
-    assert!(config.problems()[0].message.contains("more than"));
+    assert!(config.problems()[0].message.contains("larger than"));
 }

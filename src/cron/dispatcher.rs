@@ -379,10 +379,12 @@ impl Dispatcher {
         else {
             return Ok(Ok((fresh.to_owned(), grip)));
         };
-        let left_behind = status == "claimed" && !self.in_hand.has(&execution_id);
-        let grip = self.in_hand.take(&execution_id);
-        if left_behind && self.inherit(&execution_id, owner).await? {
-            return Ok(Ok((execution_id, grip)));
+        // A run that this process has in hand keeps its own grip.
+        if status == "claimed" && !self.in_hand.has(&execution_id) {
+            let grip = self.in_hand.take(&execution_id);
+            if self.inherit(&execution_id, owner).await? {
+                return Ok(Ok((execution_id, grip)));
+            }
         }
         Ok(Err(Fate::Skipped(format!(
             "its slot has an execution already ({execution_id}, {status})"

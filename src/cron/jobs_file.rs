@@ -297,7 +297,7 @@ pub fn backups(directory: &Path) -> Vec<PathBuf> {
 #[must_use]
 pub fn newest_usable_backup(directory: &Path) -> Option<PathBuf> {
     let usable = |path: &PathBuf| {
-        let bytes = fs_err::read(path).unwrap_or_default();
+        let bytes = read_regular(path, LARGEST).unwrap_or_default();
         JobsText::new(&bytes).is_ok_and(|text| text.raw().is_ok())
     };
     backups(directory).into_iter().find(usable)

@@ -157,10 +157,10 @@ impl<'b> JobsText<'b> {
     pub fn list(&self) -> Result<JobList<'_>, JobsTextError> {
         // Half a surrogate pair is found only when its text is read.
         let whole = !self.bom && !self.text.contains("\\ud") && !self.text.contains("\\uD");
-        match serde_json::from_str(&self.text) {
-            Ok(list) if whole => Ok(list),
-            _ => self.raw().map(JobList::of),
+        if whole && let Ok(list) = serde_json::from_str(&self.text) {
+            return Ok(list);
         }
+        self.raw().map(JobList::of)
     }
 
     fn read<'t, T: Deserialize<'t>>(&'t self) -> Result<(T, Vec<ShapeNote>), JobsTextError> {

@@ -311,9 +311,10 @@ impl Ticker {
         };
         let found = scan.run().await?;
         Markers::of(&self.dispatcher.parts.home).caught_up(found.catch_ups);
+        // The version of before: what somebody else wrote since then has not been looked at.
         self.seen = Some(Looked {
             at: now,
-            version: self.dispatcher.jobs().version()?,
+            version,
             wakes_at: found.wakes_at,
         });
         Ok(found)
@@ -367,13 +368,16 @@ impl Ticker {
 
     fn note(&mut self, job_id: &str, fate: &Fate) {
         self.running.remove(job_id);
-        if !job_id.is_empty() && self.fates.len() < FATES {
+        let is_by_hand = job_id.is_empty();
+        if !is_by_hand && self.fates.len() < FATES {
             self.fates.push((job_id.to_owned(), fate.clone()));
         }
         match fate {
             Fate::Ended { execution_id, .. } => {
                 self.waited_for.remove(execution_id);
             }
+            // Whoever asked for a run by hand has been told.
+            Fate::Refused(_) | Fate::NotLaunched { .. } if is_by_hand => {}
             Fate::Refused(why) => {
                 (self.dispatcher.parts.say)(&format!("Job {job_id} was refused: {why}."));
             }

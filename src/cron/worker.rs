@@ -297,11 +297,9 @@ impl Worker {
         let Some(from) = self.work.claim.clone() else {
             return;
         };
-        let mut parts = from.rsplitn(3, ':');
-        let (token, host) = (
-            parts.next().unwrap_or_default(),
-            parts.nth(1).unwrap_or_default(),
-        );
+        // A machine that was given a name has no pid in it.
+        let (holder, token) = from.rsplit_once(':').unwrap_or((&from, ""));
+        let host = holder.rsplit_once(':').map_or(holder, |(host, _)| host);
         let to = format!("{host}:{}:{token}", self.owner.pid);
         let file = self.jobs().with_patience(TAKE_OVER);
         let (id, now, zone) = (self.work.task.job_id.clone(), self.now(), self.zone.clone());

@@ -6,7 +6,7 @@ use super::report::Report;
 /// the text would say so and be no document of the schema.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    match serde_json::to_string_pretty(report) {
+    match crate::output::json::text(report) {
         Ok(mut text) => {
             text.push('\n');
             text

@@ -11,6 +11,7 @@ use super::report::{
 use super::verdict::Thresholds;
 use super::{human, json, plain};
 use crate::host::{Gap, GapKind};
+use crate::output::human::is_unsafe;
 use crate::output::{Style, quote};
 
 const BUS: Check = Check {
@@ -242,9 +243,8 @@ pub(in crate::doctor) fn judged(evidence: &Evidence) -> Report {
 
 /// Whether a terminal might act on something in this text.
 pub(super) fn acts(text: &str) -> bool {
-    let hidden = |c| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}');
-    text.chars()
-        .any(|c| (c.is_control() && c != '\n' && c != '\t') || hidden(c))
+    let mut rest = text.chars().filter(|c| !matches!(c, '\n' | '\t'));
+    rest.any(is_unsafe)
 }
 
 /// Whatever the host calls its things, no terminal acts on what is printed of it, every record is one
@@ -261,6 +261,7 @@ fn printable(report: &Report) {
         assert!(!acts(&text) && !text.contains('\t'), "{text:?}");
         assert!(!ascii || text.is_ascii(), "{text:?}");
     }
+    assert!(!acts(&json::render(report)));
     let records = plain::render(report, Severity::Info);
     assert!(!acts(&records), "{records:?}");
     for line in records.lines() {

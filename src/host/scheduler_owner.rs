@@ -4,7 +4,7 @@
 //! ticks where no gateway does; a desktop's backend where neither is. A plain serve of Hermes Agent
 //! never ticks. A lock or a record whose process cannot be checked is "cannot tell", never "none".
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +133,7 @@ pub fn ticks(process: &ProcessFacts) -> Option<bool> {
 
 /// The processes that serve a home, or its root: gateways and serves, whether or not they tick.
 pub fn servers<'a>(facts: &'a Facts, home: &Home) -> impl Iterator<Item = &'a ProcessFacts> {
-    let places = [home.path().to_owned(), home.root().path().to_owned()];
+    let places = places(home);
     processes(facts)
         .filter(|process| matches!(process.role, Role::Serve | Role::Gateway))
         .filter(move |process| {
@@ -144,8 +144,14 @@ pub fn servers<'a>(facts: &'a Facts, home: &Home) -> impl Iterator<Item = &'a Pr
         })
 }
 
+/// The home itself, then its root: what serves the root serves its profiles.
+#[must_use]
+pub fn places(home: &Home) -> [PathBuf; 2] {
+    [home.path().to_owned(), home.root().path().to_owned()]
+}
+
 /// All processes of the two programs that were seen.
-fn processes(facts: &Facts) -> impl Iterator<Item = &ProcessFacts> {
+pub fn processes(facts: &Facts) -> impl Iterator<Item = &ProcessFacts> {
     let all = facts.dispatcher.process.iter().chain(&facts.others);
     all.filter(|process| !process.zombie && !process.nested)
 }

@@ -81,7 +81,7 @@ pub fn printable(text: &str) -> String {
 
 /// Whether a terminal might act on this character, or hide it.
 #[must_use]
-pub(super) fn is_unsafe(c: char) -> bool {
+pub(crate) fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }

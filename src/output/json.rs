@@ -13,9 +13,16 @@ use crate::error::{Context, Kind, Result};
 /// # Errors
 /// When it cannot be written.
 pub fn print(out: &mut Out, document: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string_pretty(document)
-        .context(Kind::Internal, "failed to make the JSON document")?;
-    out.line(&visible(&text))
+    let text = text(document).context(Kind::Internal, "failed to make the JSON document")?;
+    out.line(&text)
+}
+
+/// The text of one document, without a line break at its end.
+///
+/// # Errors
+/// When it cannot be a document, as with keys that are no text.
+pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(document).map(|text| visible(&text))
 }
 
 /// The same document, with what a terminal might act on written as escapes: JSON leaves DEL, the C1

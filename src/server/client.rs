@@ -140,10 +140,16 @@ impl Client {
         match waited {
             Ok(0) => Err(Error::new(Kind::Unavailable, "serve closed the connection")),
             Ok(_) => Ok(params(self.line()?)),
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(None),
+            // A stop of the terminal and its end cut the wait short as well.
+            Err(error) if is_pause(&error) => Ok(None),
             Err(error) => Err(Error::io("failed to read from serve", error)),
         }
     }
+}
+
+fn is_pause(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
 fn refusal(error: &Value) -> Error {

@@ -22,6 +22,7 @@ use super::timepiece::Timepiece;
 use super::turn::Surroundings;
 use super::{judge, notify, turn};
 use crate::agent::settings::STOP_GRACE;
+use crate::child::run::reached;
 use crate::cron::wanted_run::Wanted;
 
 /// The clocks are looked at this often, for steps that nobody told us of.
@@ -368,12 +369,5 @@ impl Driver {
                 let _gone = settled.send(());
             }
         }
-    }
-}
-
-async fn reached(at: Option<Instant>) {
-    match at {
-        Some(at) => sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }

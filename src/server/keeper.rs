@@ -206,7 +206,7 @@ impl Desk {
         if batch.is_empty() && self.waiting.is_empty() {
             return;
         }
-        let waiting: Vec<Write> = self.waiting.iter().cloned().collect();
+        let waiting = std::mem::take(&mut self.waiting);
         let mut steps: Vec<Step<'_>> = waiting.iter().map(Step::Write).collect();
         steps.extend(batch.iter().filter_map(step));
         let written = steps
@@ -217,7 +217,6 @@ impl Desk {
         drop(steps);
         let mut saved = match done {
             Ok(applied) => {
-                self.waiting.clear();
                 let over = applied.changed && self.trouble.take().is_some();
                 if written > 0 || over {
                     self.tell(Stored::Written(written, self.trouble.clone()));
@@ -229,6 +228,7 @@ impl Desk {
                     Order::Write(write) => Some(write.clone()),
                     _ => None,
                 });
+                self.waiting = waiting;
                 self.waiting.extend(writes);
                 self.fail(why.clone());
                 VecDeque::from([Err(why)])

@@ -18,9 +18,8 @@ use crate::home::Home;
 use crate::host::facts::{Machine, Role};
 use crate::host::liveness::{self, Liveness};
 use crate::host::liveness_probe::liveness;
+use crate::sessions::rows::REGISTRY_LARGEST;
 
-/// More than this is no registry of sessions.
-const LARGEST: u64 = 16 << 20;
 /// How long a command waits for the lock, which everybody holds for a moment only.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// What we are called in it.
@@ -167,8 +166,8 @@ impl Leases {
             .map(std::mem::take)
             .unwrap_or_default()
         {
-            let over = self.life(&entry).is_some_and(|life| life.is_over());
-            if self.is_ours(&entry) || over {
+            // The cheap question first: most are ours.
+            if self.is_ours(&entry) || self.life(&entry).is_some_and(|life| life.is_over()) {
                 continue;
             }
             let surface = entry.get("surface").and_then(Value::as_str);
@@ -183,7 +182,7 @@ impl Leases {
 fn read(home: &Home) -> Result<Value> {
     let path = home.join("runtime/active_sessions.json");
     let failed = || format!("failed to read {}", path.display());
-    match files::read_regular(&path, LARGEST) {
+    match files::read_regular(&path, REGISTRY_LARGEST) {
         Ok(text) => serde_json::from_slice(&text).context(Kind::Invalid, failed()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(json!({})),
         Err(error) => Err(Error::io(failed(), error)),

@@ -25,25 +25,7 @@ const CLOSED: &str = "tui_close";
 /// Sessions that are named where a name may mean several.
 const CANDIDATES: u32 = 10;
 
-/// Which kind of timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// A loop.
-    Loop,
-    /// A heartbeat.
-    Heartbeat,
-}
-
-impl Which {
-    /// The word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Loop => "loop",
-            Self::Heartbeat => "heartbeat",
-        }
-    }
-}
+pub use crate::sessions::schedule::TimerKind as Which;
 
 /// What became of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use tokio::time::{Instant, interval_at, sleep_until, timeout};
+use tokio::time::{Instant, interval_at, timeout};
 
 use super::front::Connection;
 use super::outbox::Inbox;
+use crate::child::run::reached;
 
 /// A frame that was not taken for so long was not wanted; as the other program has it.
 const SEND: Duration = Duration::from_secs(30);
@@ -89,12 +90,5 @@ async fn talk(
                 return Some((close_code::ERROR, "the client does not answer pings"));
             }
         }
-    }
-}
-
-async fn reached(at: Option<Instant>) {
-    match at {
-        Some(at) => sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::db::{self, Columns, Fields};
 
 pub use leases::{Lease, compression_locks, turn_leases};
-pub use registry::{LiveLease, Registry, read_registry};
+pub use registry::{LARGEST as REGISTRY_LARGEST, LiveLease, Registry, read_registry};
 pub use work::{delegations, ended, last_messages};
 
 const SESSION: [&str; 25] = [

@@ -5,6 +5,7 @@ use crate::doctor::evidence::Evidence;
 use crate::doctor::finding::{Finding, Observation, Severity, Subject};
 use crate::host::Facts;
 use crate::host::facts::{Fact, OwnerRecord, ProcessFacts};
+use crate::host::scheduler_owner::processes;
 use crate::output::human;
 
 /// The check of steps.
@@ -58,7 +59,7 @@ fn stepped(facts: &Facts) -> Option<Finding> {
             .find_map(|record| record.started_at)?;
         Some((then, now - then)).filter(|(_, step)| step.abs() > STEP)
     };
-    let mut processes = facts.dispatcher.process.iter().chain(&facts.others);
+    let mut processes = processes(facts);
     let (process, (then, by)) = processes.find_map(|process| Some((process, step(process)?)))?;
     let way = if by > 0.0 { "forward" } else { "back" };
     let summary = format!(

@@ -33,7 +33,7 @@ fn sessions(evidence: &Evidence) -> Outcome {
         let mut found = Few::default();
         leases(evidence, home, &mut found);
         found.extend(cap(evidence, home));
-        found.extend(helpers(evidence, home));
+        found.extend(helpers(evidence, home, outcome));
         let registry = ("runtime/active_sessions.json", &home.databases.registry);
         homes::content(home, registry, outcome);
         if let Some(state) = homes::state(home, outcome) {
@@ -259,8 +259,8 @@ fn orphans(evidence: &Evidence, home: &HomeEvidence, state: &State) -> Option<Fi
 }
 
 /// Helpers that outlived the process that started them.
-fn helpers(evidence: &Evidence, home: &HomeEvidence) -> Option<Finding> {
-    let helpers = home.helpers.got()?;
+fn helpers(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) -> Option<Finding> {
+    let helpers = homes::content(home, ("spawn-ledger.json", &home.helpers), outcome)?;
     let life = |pid, started_at| {
         home.owners.liveness(&Identity {
             pid,

@@ -51,8 +51,15 @@ pub struct Ledger {
 }
 
 /// Where the entries of a list are by a key; made at the first question.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Index(OnceLock<HashMap<String, Vec<usize>>>);
+
+impl Clone for Index {
+    /// A copy is of a list that may be changed: it makes its own.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
 
 impl Index {
     fn places<'a>(&self, keys: impl Iterator<Item = &'a str>, key: &str) -> &[usize] {

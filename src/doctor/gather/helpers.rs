@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::files;
 use crate::doctor::evidence::home::Helper;
 use crate::doctor::evidence::read::{Read, Trouble};
+use crate::host::proc::key_bytes;
 
 /// Entries that are looked at.
 const MOST: usize = 500;
@@ -23,10 +25,12 @@ struct Entry {
 /// Reads the ledger of helpers of a home.
 pub(super) fn look(path: &Path) -> Read<Vec<Helper>> {
     files::text(path).and_then(|text| {
-        let entries: Vec<Entry> = serde_json::from_str(&text)
+        let entries: Vec<Value> = serde_json::from_str(&text)
             .map_err(|error| Trouble::damaged("not-json", error.to_string()))?;
         let entries = entries.into_iter().take(MOST);
-        Ok(entries.map(helper).collect())
+        // One that is odd stands for nothing, and stops no other.
+        let known = entries.filter_map(|entry| serde_json::from_value(entry).ok());
+        Ok(known.map(helper).collect())
     })
 }
 
@@ -43,12 +47,7 @@ fn helper(entry: Entry) -> Helper {
 /// What a process has in memory, in bytes.
 fn resident(pid: u32) -> Option<u64> {
     let status = files::text(Path::new(&format!("/proc/{pid}/status")));
-    let line = status
-        .got()?
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
+    key_bytes(status.got()?, "VmRSS")
 }
 
 #[cfg(test)]
@@ -62,7 +61,7 @@ mod tests {
         assert!(look(&path).is_absent());
         let pid = std::process::id();
         let text = format!(
-            r#"[{{"pid": {pid}, "create_time": 1.5, "purpose": "slash", "spawner_pid": 7, "spawner_create": null, "argv": ["x"]}}]"#
+            r#"[5, {{"pid": {pid}, "create_time": 1.5, "purpose": "slash", "spawner_pid": 7, "spawner_create": null, "argv": ["x"]}}]"#
         );
         std::fs::write(&path, text).unwrap();
         let helpers = look(&path);

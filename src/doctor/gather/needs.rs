@@ -34,7 +34,10 @@ pub(super) fn look(home: &Home, store: &JobStore, facts: &Facts) -> FoundNeeds {
     let directory = home.join("scripts");
     found.not_looked = scripts.len().saturating_sub(MOST) + workdirs.len().saturating_sub(MOST);
     let names: Vec<String> = scripts.into_iter().take(MOST).collect();
-    let seen = Patience::default().all(names.clone(), move |name| script(&directory, name));
+    let mut hung = 0;
+    let seen = all(names.clone(), (PATIENCE, &mut hung), move |name| {
+        script(&directory, name)
+    });
     for (name, seen) in names.into_iter().zip(seen) {
         let Some((place, interpreter)) = seen else {
             found.not_looked += 1;
@@ -48,7 +51,9 @@ pub(super) fn look(home: &Home, store: &JobStore, facts: &Facts) -> FoundNeeds {
         found.scripts.insert(name, script);
     }
     let names: Vec<String> = workdirs.into_iter().take(MOST).collect();
-    let seen = Patience::default().all(names.clone(), |name| (place(Path::new(name)), None));
+    let seen = all(names.clone(), (PATIENCE, &mut hung), |name| {
+        (place(Path::new(name)), None)
+    });
     for (name, seen) in names.into_iter().zip(seen) {
         match seen {
             Some((place, _)) => found.workdirs.extend([(name, place)]),
@@ -87,50 +92,40 @@ fn is_program(path: &Path) -> bool {
 /// What a look says: what is there, and the program that its first line names.
 type Seen = (PlaceSeen, Option<String>);
 
-/// How long a look may take.
-struct Patience(Duration);
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self(PATIENCE)
-    }
-}
-
-impl Patience {
-    /// Looks at each of these on a thread of its own. A look that hangs is left behind with its thread,
-    /// and the next thread goes on; after a few of them the rest is not looked at: `None`.
-    fn all(
-        &self,
-        names: Vec<String>,
-        look: impl Fn(&str) -> Seen + Send + Sync + 'static,
-    ) -> Vec<Option<Seen>> {
-        let count = names.len();
-        let shared = Arc::new((names, look));
-        let mut seen: Vec<Option<Seen>> = Vec::with_capacity(count);
-        for _ in 0..=HANGING {
-            let (send, receive) = mpsc::channel();
-            let (from, work) = (seen.len(), Arc::clone(&shared));
-            let _going_on = bounded::start("needs", move || {
-                for name in work.0.iter().skip(from) {
-                    // Nobody listens any more after the deadline.
-                    if send.send((work.1)(name)).is_err() {
-                        return;
-                    }
+/// Looks at each of these on a thread of its own. A look that hangs is left behind with its thread, and
+/// the next thread goes on; after a few of them, counted over all that is looked at, the rest is not
+/// looked at: `None`.
+fn all(
+    names: Vec<String>,
+    (patience, hung): (Duration, &mut usize),
+    look: impl Fn(&str) -> Seen + Send + Sync + 'static,
+) -> Vec<Option<Seen>> {
+    let count = names.len();
+    let shared = Arc::new((names, look));
+    let mut seen: Vec<Option<Seen>> = Vec::with_capacity(count);
+    while *hung < HANGING && seen.len() < count {
+        let (send, receive) = mpsc::channel();
+        let (from, work) = (seen.len(), Arc::clone(&shared));
+        let _going_on = bounded::start("needs", move || {
+            for name in work.0.iter().skip(from) {
+                // Nobody listens any more after the deadline.
+                if send.send((work.1)(name)).is_err() {
+                    return;
                 }
-            });
-            while seen.len() < count
-                && let Ok(answer) = receive.recv_timeout(self.0)
-            {
-                seen.push(Some(answer));
             }
-            if seen.len() == count {
-                break;
-            }
+        });
+        while seen.len() < count
+            && let Ok(answer) = receive.recv_timeout(patience)
+        {
+            seen.push(Some(answer));
+        }
+        if seen.len() < count {
+            *hung += 1;
             seen.push(Some((PlaceSeen::Hangs, None)));
         }
-        seen.resize(count, None);
-        seen
     }
+    seen.resize(count, None);
+    seen
 }
 
 fn script(scripts: &Path, name: &str) -> Seen {
@@ -234,19 +229,17 @@ mod tests {
             (PlaceSeen::Missing, None)
         };
         let names = |all: &[&str]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let patience = Patience(Duration::from_millis(20));
-        let seen = patience.all(names(&["a", "hang1", "b", "hang2", "hang3", "c"]), look);
+        let (patience, mut hung) = (Duration::from_millis(20), 0);
+        let listed = names(&["a", "hang1", "b", "hang2", "hang3", "c"]);
+        let seen = all(listed, (patience, &mut hung), look);
         let hangs = Some((PlaceSeen::Hangs, None));
         let missing = Some((PlaceSeen::Missing, None));
-        let wanted = [
-            missing.clone(),
-            hangs.clone(),
-            missing,
-            hangs.clone(),
-            hangs,
-            None,
-        ];
+        let wanted = [missing.clone(), hangs.clone(), missing, hangs, None, None];
         assert_eq!(seen, wanted);
+        let seen = all(names(&["d"]), (patience, &mut hung), |_| {
+            (PlaceSeen::Missing, None)
+        });
+        assert_eq!(seen, [None], "what hung before counts");
     }
 
     #[test]

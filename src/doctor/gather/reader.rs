@@ -9,7 +9,7 @@ use nix::unistd::{Gid, Uid, User, getgrouplist};
 use super::files;
 use crate::bounded;
 use crate::doctor::evidence::home::Reader;
-use crate::host::Facts;
+use crate::host::{Facts, proc};
 
 /// How long the user database may take: it may ask a service.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -35,19 +35,13 @@ pub(super) fn look(facts: &Facts, owner: Option<u32>) -> Reader {
 /// What the kernel says of a process that runs.
 fn of_process(pid: u32) -> Option<Reader> {
     let status = files::text(Path::new(&format!("/proc/{pid}/status")));
-    let status = status.got()?;
-    let numbers = |name: &str| -> Option<Vec<u32>> {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace()
-            .map(|word| word.parse().ok())
-            .collect()
-    };
+    let status = proc::status(status.got()?);
     // Real, effective, saved, and the one that files are opened with.
-    let of_files = |name| numbers(name)?.get(3).copied();
+    let of_files = |ids: [u32; 4]| ids[3];
     Some(Reader {
-        uid: of_files("Uid:")?,
-        gid: of_files("Gid:"),
-        groups: numbers("Groups:"),
+        uid: of_files(status.uids?),
+        gid: status.gids.map(of_files),
+        groups: status.groups,
     })
 }
 

@@ -12,9 +12,9 @@ use crate::ledger::rows as ledger_rows;
 use crate::sessions::rows as session_rows;
 use crate::timers::rows as timer_rows;
 
-/// Rows of the ledger: Hermes Agent keeps a thousand that have ended.
 /// Slots without a run that are read: a minute schedule of a fortnight.
-const SLOTS: u32 = 20_000;
+pub(in crate::doctor) const SLOTS: u32 = 20_000;
+/// Rows of the ledger: Hermes Agent keeps a thousand that have ended.
 const EXECUTIONS: u32 = 2_000;
 /// Rows of everything else.
 const SOME: u32 = 500;

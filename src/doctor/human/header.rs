@@ -64,6 +64,10 @@ fn matter(report: &Report) -> String {
 
 /// That there is nothing to judge is no fault, and no health either.
 fn empty(report: &Report) -> Option<String> {
+    if report.run.homes.len() > 1 {
+        // What is said of one of several is not the matter.
+        return None;
+    }
     let mut findings = report.findings.iter();
     let found = findings.find(|found| found.code == "HM401")?;
     Some(format!("{} ({})", found.summary, found.code))

@@ -51,6 +51,8 @@ pub struct Status {
     pub uids: Option<[u32; 4]>,
     /// The same of the gid.
     pub gids: Option<[u32; 4]>,
+    /// The supplementary groups.
+    pub groups: Option<Vec<u32>>,
     /// Its pids, from the namespace of `/proc` down to its own.
     pub namespace_pids: Vec<u32>,
 }
@@ -74,6 +76,7 @@ pub fn status(text: &str) -> Status {
         match key {
             "Uid" => status.uids = four(value),
             "Gid" => status.gids = four(value),
+            "Groups" => status.groups = Some(numbers(value)),
             "NSpid" => status.namespace_pids = numbers(value),
             _ => {}
         }

@@ -27,7 +27,7 @@ fn quiet() -> Facts {
     facts
 }
 
-fn gateway_process(pid: u32, home: Fact<std::path::PathBuf>) -> ProcessFacts {
+fn gateway_process(pid: u32, home: Fact<PathBuf>) -> ProcessFacts {
     let mut facts = Facts::example();
     facts.hermes_agent("0.22.2");
     let mut process = facts.dispatcher.process.unwrap();
@@ -40,7 +40,7 @@ fn of(facts: &Facts) -> Scheduler {
     scheduler(facts, &facts.homes[0])
 }
 
-fn own_path(facts: &Facts) -> std::path::PathBuf {
+fn own_path(facts: &Facts) -> PathBuf {
     facts.homes[0].path.clone()
 }
 

@@ -1,17 +1,17 @@
 //! `runtime/active_sessions.json`: which process has which stored session live.
 
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::db;
+use crate::files;
 use crate::home::Home;
 
 /// More than this is no registry of sessions.
-const LARGEST: u64 = 16 << 20;
+pub const LARGEST: u64 = 16 << 20;
 
 /// One entry of the registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,24 +99,9 @@ fn lease(entry: &Map<String, Value>) -> Result<LiveLease, &'static str> {
 /// is needed to read it whole.
 pub fn read_registry(home: &Home) -> Result<Option<Registry>, String> {
     let path = home.join("runtime/active_sessions.json");
-    // Opening a FIFO without this would wait for a writer.
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let mut options = std::fs::OpenOptions::new();
-    let file = match options.read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    if !file
-        .metadata()
-        .map_err(|error| error.to_string())?
-        .is_file()
-    {
-        return Err("not a regular file".to_owned());
+    match files::read_regular(&path, LARGEST) {
+        Ok(text) => Registry::parse(&text).map(Some),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
     }
-    let mut text = Vec::new();
-    file.take(LARGEST)
-        .read_to_end(&mut text)
-        .map_err(|error| error.to_string())?;
-    Registry::parse(&text).map(Some)
 }

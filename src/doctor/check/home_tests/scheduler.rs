@@ -89,6 +89,13 @@ fn a_gateway_is_started_by_the_command_that_it_wrote_down() {
 fn jobs_that_are_all_paused_are_told() {
     let fixture = Fixture::healthy();
     fixture.only_job(|job| job["state"] = "paused".into());
+    let beside = fixture.one("HM416");
+    assert!(
+        summary(&beside).contains("1 of 1 jobs is paused"),
+        "a loop goes on"
+    );
+    assert_eq!(beside.home.as_deref(), Some(fixture.home().path()));
+    std::fs::remove_file(fixture.path("state.db")).unwrap();
     let found = fixture.one("HM401");
     assert!(summary(&found).contains("1 job is paused"));
     assert_eq!(found.remedies[0].argv[..3], ["hermes", "cron", "resume"]);

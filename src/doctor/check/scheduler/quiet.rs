@@ -31,12 +31,15 @@ fn holds_work(home: &HomeEvidence) -> bool {
         Read::Absent => false,
         Read::Unreadable(_) => true,
     };
-    let timers = match &home.databases.state {
+    jobs || has_timers(home)
+}
+
+fn has_timers(home: &HomeEvidence) -> bool {
+    match &home.databases.state {
         Read::Got(state) => !(state.loops.is_empty() && state.heartbeats.is_empty()),
         Read::Absent => false,
         Read::Unreadable(_) => true,
-    };
-    jobs || timers
+    }
 }
 
 /// So many paused jobs are named.
@@ -54,7 +57,7 @@ fn paused(home: &HomeEvidence) -> Option<Finding> {
     };
     let (all, names) = (store.jobs.len(), names.join(", "));
     let are = human::count(paused.len(), "job is", "jobs are");
-    let (code, summary) = if paused.len() == all {
+    let (code, summary) = if paused.len() == all && !has_timers(home) {
         let summary = format!("nothing is scheduled here: {are} paused: {names}{more}");
         ("HM401", summary)
     } else {
@@ -94,10 +97,9 @@ fn anything(evidence: &Evidence) -> Outcome {
         .iter()
         .any(|home| !serving::servers(evidence, home).is_empty());
     if evidence.homes.iter().any(holds_work) {
-        let mut outcome = Outcome::default();
-        let paused = evidence.homes.iter().filter_map(paused);
-        outcome.findings.extend(paused);
-        return outcome;
+        return each(evidence, |home, outcome| {
+            outcome.findings.extend(paused(home));
+        });
     }
     if served {
         return Outcome::passed("no jobs yet; what serves the home will pick them up");

@@ -1,26 +1,17 @@
 //! What starts the scheduler of a home, starts it anew, or ends one: its own unit, else the very command
 //! that ran. Another home's unit is no help.
 
-use std::path::PathBuf;
-
 use super::serving;
 use crate::doctor::check::{homes, mend};
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Remedy};
 use crate::host::choose::owner;
 use crate::host::facts::{ProcessFacts, Program, Role, UnitFacts};
+use crate::host::scheduler_owner::places;
 use crate::output::quote;
 
 fn verify(home: &HomeEvidence) -> Vec<String> {
     homes::ours(home, ["cron", "doctor", "--only", "scheduler"])
-}
-
-/// The home itself, then its root: what serves the root serves its profiles.
-fn places(home: &HomeEvidence) -> [PathBuf; 2] {
-    [
-        home.home.path().to_owned(),
-        home.home.root().path().to_owned(),
-    ]
 }
 
 /// Whether what it runs would tick: a plain serve of Hermes Agent never does.
@@ -34,13 +25,13 @@ pub(in crate::doctor::check) fn unit<'a>(
     home: &HomeEvidence,
 ) -> Option<&'a UnitFacts> {
     let facts = &evidence.facts;
-    let places = places(home);
+    let places = places(&home.home);
     let dispatcher = &facts.dispatcher;
     let served = dispatcher.home.known();
     let own = dispatcher.unit.as_ref();
     let own = own.filter(|_| served.is_some_and(|served| places.contains(served)));
     let installed = facts.units.known().map(Vec::as_slice).unwrap_or_default();
-    let of = |place: &PathBuf| {
+    let of = |place: &std::path::PathBuf| {
         let mut units = installed.iter();
         units.find(|unit| unit.home.as_ref() == Some(place) && would_tick(unit))
     };
