@@ -184,7 +184,7 @@ impl Tick {
             .map_or_else(|| Ok(runtime.clock.wall()), |at| instant(at, &zone, "--at"))?;
         let file = JobsFile::new(&home, zone.zones.configured.clone());
         let jobs = file.read()?.jobs.jobs;
-        let witness = StoreWitness::read(&home)?;
+        let witness = StoreWitness::read(&home, now)?;
         let settings = Settings::of(&config).cron;
         let silence = settings
             .inactivity_timeout

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
+use rusqlite::Connection;
 use rustix::process::{Pid, test_kill_process};
 
 use super::due::Witness;
@@ -13,15 +14,64 @@ use crate::home::Home;
 use crate::ledger::store::utc;
 use crate::ledger::{Status, rows};
 
-/// The other program keeps a thousand ends; ours are among them.
-const MOST: u32 = 10_000;
+/// Rows that are looked at: all that are kept.
+const KEPT: u32 = crate::ledger::store::KEPT;
 
-/// Completed slots, and who is who on this host.
+/// What the ledger says of runs, as far as its rows are kept.
 #[derive(Debug, Default)]
-pub struct StoreWitness {
+pub(super) struct Runs {
     completed: HashMap<(String, Timestamp), Timestamp>,
     open: HashSet<String>,
+}
+
+impl Runs {
+    /// Reads them. Runs that have not ended are asked for by themselves: they may be older than all
+    /// rows that are looked at.
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let open = rows::open_executions(connection, KEPT)?.unwrap_or_default();
+        let mut runs = Self {
+            open: open.into_iter().map(|row| row.job_id).collect(),
+            ..Self::default()
+        };
+        for row in rows::executions(connection, KEPT)?.unwrap_or_default() {
+            let slot = row.scheduled_instant.and_then(|slot| slot.at);
+            let ended = row.finished_at.and_then(|ended| ended.at);
+            if let (Status::Completed, Some(slot), Some(ended)) = (row.status, slot, ended) {
+                let last = runs.completed.entry((row.job_id, slot)).or_insert(ended);
+                *last = ended.max(*last);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// When a run of this slot completed; the last one, if there were several.
+    pub(super) fn completed(&self, job_id: &str, slot: Timestamp) -> Option<Timestamp> {
+        self.completed.get(&(job_id.to_owned(), slot)).copied()
+    }
+
+    /// Whether a run of the job has not ended.
+    pub(super) fn is_open(&self, job_id: &str) -> bool {
+        self.open.contains(job_id)
+    }
+}
+
+/// Whether the owner of a claim, `host:pid` or that with a nonce behind, is of this host and has ended.
+pub(super) fn is_dead(owner: &str, host: &str) -> bool {
+    let pid = owner
+        .strip_prefix(host)
+        .and_then(|rest| rest.strip_prefix(':'))
+        .and_then(|rest| rest.split(':').next())
+        .and_then(|pid| pid.parse().ok())
+        .and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}
+
+/// Completed slots, and who is who on this host.
+#[derive(Debug)]
+pub struct StoreWitness {
+    runs: Runs,
     host: String,
+    now: Timestamp,
     /// For runs whose rows are kept no more.
     ledger: Option<Snapshot>,
 }
@@ -31,45 +81,27 @@ impl StoreWitness {
     ///
     /// # Errors
     /// When it is there and cannot be read: a scan without it could run a finished slot again.
-    pub fn read(home: &Home) -> Result<StoreWitness> {
+    pub fn read(home: &Home, now: Timestamp) -> Result<StoreWitness> {
         let host = rustix::system::uname()
             .nodename()
             .to_string_lossy()
             .into_owned();
         let path = home.ledger();
-        let read = db::snapshot(&path, &db::wait).and_then(|snapshot| {
-            let rows = snapshot.read(|store| rows::executions(store, MOST))?;
-            Ok((rows, snapshot))
-        });
-        let (rows, ledger) = match read {
-            Ok((rows, snapshot)) => (rows.unwrap_or_default(), Some(snapshot)),
-            Err(Damage::Missing) => (Vec::new(), None),
+        let read = db::snapshot(&path, &db::wait)
+            .and_then(|snapshot| Ok((snapshot.read(Runs::read)?, Some(snapshot))));
+        let (runs, ledger) = match read {
+            Ok(read) => read,
+            Err(Damage::Missing) => (Runs::default(), None),
             Err(damage) => {
                 let message = format!("failed to read {}: {damage}", path.display());
                 return Err(Error::new(Kind::Unavailable, message)
                     .with_hint("'hermes cron doctor' says what is wrong with it"));
             }
         };
-        let (mut completed, mut open) = (HashMap::new(), HashSet::new());
-        for row in rows {
-            if row.status.is_open() {
-                open.insert(row.job_id);
-                continue;
-            }
-            if row.status != Status::Completed {
-                continue;
-            }
-            let slot = row.scheduled_instant.and_then(|slot| slot.at);
-            let ended = row.finished_at.and_then(|ended| ended.at);
-            if let (Some(slot), Some(ended)) = (slot, ended) {
-                let last: &mut Timestamp = completed.entry((row.job_id, slot)).or_insert(ended);
-                *last = ended.max(*last);
-            }
-        }
         Ok(StoreWitness {
-            completed,
-            open,
+            runs,
             host,
+            now,
             ledger,
         })
     }
@@ -92,27 +124,20 @@ impl StoreWitness {
 
 impl Witness for StoreWitness {
     fn completed(&self, job_id: &str, slot: Timestamp) -> Option<Timestamp> {
-        let recent = self.completed.get(&(job_id.to_owned(), slot)).copied();
-        recent.or_else(|| {
-            let ledger = self.ledger.as_ref()?;
+        // Jobs that only wait are looked at without a question each.
+        let long_ago = || {
+            let ledger = self.ledger.as_ref().filter(|_| slot <= self.now)?;
             let ran = ledger.read(|store| rows::slot_ran(store, job_id, &utc(slot)));
             ran.ok().flatten()?.at
-        })
+        };
+        self.runs.completed(job_id, slot).or_else(long_ago)
     }
 
-    /// `host:pid`, or that with a nonce behind: dead if the host is this one and has no such
-    /// process.
     fn is_dead(&self, owner: &str) -> bool {
-        let pid = owner
-            .strip_prefix(&self.host)
-            .and_then(|rest| rest.strip_prefix(':'))
-            .and_then(|rest| rest.split(':').next())
-            .and_then(|pid| pid.parse().ok())
-            .and_then(Pid::from_raw);
-        pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+        is_dead(owner, &self.host)
     }
 
     fn is_open(&self, job_id: &str) -> bool {
-        self.open.contains(job_id)
+        self.runs.is_open(job_id)
     }
 }

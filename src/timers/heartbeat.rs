@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cadence::{next_slot, not_before, not_too_far, passed, slot_after};
+use super::claim::{self, Claim};
 use super::event::{
     LOST_AFTER_CADENCES, NeverBegan, Outcome, Proof, TimerEffect, TimerEvent, TimerRules,
 };
@@ -35,16 +36,6 @@ pub struct HeartbeatOwn {
     /// The session is busy: look again when it is idle. Not stored: a new process has to look.
     #[serde(skip)]
     blocked: bool,
-}
-
-/// What a beat that never began gives back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Claim {
-    began: bool,
-    at: f64,
-    due: f64,
-    last_fired_at: f64,
-    missed: u64,
 }
 
 /// A heartbeat.
@@ -135,7 +126,7 @@ impl Heartbeat {
     pub fn step(&mut self, event: TimerEvent, rules: &TimerRules, now: f64) -> Vec<TimerEffect> {
         match event {
             TimerEvent::Due { busy } => self.due(busy, rules, now),
-            TimerEvent::TurnBegan => self.began(),
+            TimerEvent::TurnBegan => claim::begin(&mut self.own.claim),
             TimerEvent::TurnNeverBegan(why) => self.never_began(why, rules, now),
             TimerEvent::Answered(outcome) => self.answered(outcome, rules, now),
             TimerEvent::UserMessage if self.own.beats > 0 => {
@@ -218,37 +209,22 @@ impl Heartbeat {
         vec![TimerEffect::Save, TimerEffect::Wake { text, missed }]
     }
 
-    fn began(&mut self) -> Vec<TimerEffect> {
-        match self.own.claim.as_mut().filter(|claim| !claim.began) {
-            Some(claim) => {
-                claim.began = true;
-                vec![TimerEffect::Save]
-            }
-            None => Vec::new(),
-        }
-    }
-
     fn never_began(&mut self, why: NeverBegan, rules: &TimerRules, now: f64) -> Vec<TimerEffect> {
         if !self.give_back() {
             return Vec::new();
         }
-        match why {
-            NeverBegan::UserFirst => self.own.blocked = true,
-            NeverBegan::Stopping => {}
-            NeverBegan::Failed(reason) => {
-                self.own.not_before = now + rules.floor;
-                if !self.own.fuse.fail() {
-                    return self.give_up(&reason);
-                }
-            }
+        let own = &mut self.own;
+        let rest = (&mut own.not_before, &mut own.blocked);
+        match claim::hold_off(why, now + rules.floor, &mut own.fuse, rest) {
+            Some(reason) => self.give_up(&reason),
+            None => vec![TimerEffect::Save],
         }
-        vec![TimerEffect::Save]
     }
 
     /// Undoes a claim whose turn never began. The row gets its stamp and count back only where
     /// nobody changed them since.
     fn give_back(&mut self) -> bool {
-        let Some(claim) = self.own.claim.take_if(|claim| !claim.began) else {
+        let Some(claim) = claim::unbegun(&mut self.own.claim) else {
             return false;
         };
         #[expect(clippy::float_cmp, reason = "the very stamp that the claim wrote")]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::args::LoopArgs;
 use super::cadence::{next_slot, not_before, not_too_far, passed, slot_after};
+use super::claim::{self, Claim};
 use super::event::{
     LOST_AFTER_CADENCES, NeverBegan, Proof, RESUME_DELAY_SECONDS, TimerEffect, TimerEvent,
     TimerRules,
@@ -31,15 +32,6 @@ pub struct LoopOwn {
     /// The session is busy: look again when it is idle. Not stored: a new process has to look.
     #[serde(skip)]
     pub(super) blocked: bool,
-}
-
-/// What a wake-up that never began gives back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Claim {
-    began: bool,
-    due: f64,
-    last_fired_at: f64,
-    missed: u64,
 }
 
 /// A loop.
@@ -124,7 +116,7 @@ impl LoopState {
     pub fn step(&mut self, event: TimerEvent, rules: &TimerRules, now: f64) -> Vec<TimerEffect> {
         match event {
             TimerEvent::Due { busy } => self.due(busy, rules, now),
-            TimerEvent::TurnBegan => self.began(),
+            TimerEvent::TurnBegan => claim::begin(&mut self.own.claim),
             TimerEvent::TurnNeverBegan(why) => self.never_began(why, rules, now),
             TimerEvent::Answered(outcome) => self.answered(outcome, rules, now),
             TimerEvent::Judged { met, reason } => self.judged(met, &reason, rules, now),
@@ -194,6 +186,7 @@ impl LoopState {
         let due = self.row.next_due_at;
         self.own.claim = Some(Claim {
             began: false,
+            at: now,
             due,
             last_fired_at: self.row.last_fired_at,
             missed,
@@ -225,36 +218,21 @@ impl LoopState {
         None
     }
 
-    fn began(&mut self) -> Vec<TimerEffect> {
-        match self.own.claim.as_mut().filter(|claim| !claim.began) {
-            Some(claim) => {
-                claim.began = true;
-                vec![TimerEffect::Save]
-            }
-            None => Vec::new(),
-        }
-    }
-
     fn never_began(&mut self, why: NeverBegan, rules: &TimerRules, now: f64) -> Vec<TimerEffect> {
         if !self.give_back() {
             return Vec::new();
         }
-        match why {
-            NeverBegan::UserFirst => self.own.blocked = true,
-            NeverBegan::Stopping => {}
-            NeverBegan::Failed(reason) => {
-                self.own.not_before = now + rules.floor;
-                if !self.own.fuse.fail() {
-                    return self.give_up(&reason);
-                }
-            }
+        let own = &mut self.own;
+        let rest = (&mut own.not_before, &mut own.blocked);
+        match claim::hold_off(why, now + rules.floor, &mut own.fuse, rest) {
+            Some(reason) => self.give_up(&reason),
+            None => vec![TimerEffect::Save],
         }
-        vec![TimerEffect::Save]
     }
 
     /// Undoes a claim whose turn never began: it is not counted and its slot is open again.
     fn give_back(&mut self) -> bool {
-        let Some(claim) = self.own.claim.take_if(|claim| !claim.began) else {
+        let Some(claim) = claim::unbegun(&mut self.own.claim) else {
             return false;
         };
         self.row.ticks_fired = self.row.ticks_fired.saturating_sub(1);

@@ -15,6 +15,7 @@
 
 pub mod args;
 pub mod cadence;
+mod claim;
 pub mod differences;
 pub mod digest;
 pub mod driver;
