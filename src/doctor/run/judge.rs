@@ -11,8 +11,8 @@ use super::budget::Budget;
 use crate::bounded;
 use crate::clock::Clock;
 
-/// Runs the checks on a thread of their own until the budget is spent. What has not ended by then is
-/// late; the thread is left behind and ends with the process.
+/// Runs the checks on a thread of their own until the budget is spent; none begins where nothing of it
+/// is left. What has not ended by then is late; the thread is left behind and ends with the process.
 #[must_use]
 pub fn judge(
     checks: &[&'static Check],
@@ -20,6 +20,9 @@ pub fn judge(
     clock: &Arc<dyn Clock>,
     budget: &Budget,
 ) -> Vec<Ran> {
+    if let Some(why) = budget.spent() {
+        return checks.iter().map(|check| late(check, &why)).collect();
+    }
     let done = Arc::new(Mutex::new(Vec::with_capacity(checks.len())));
     let judging = {
         let (checks, evidence, clock) = (checks.to_vec(), Arc::clone(evidence), Arc::clone(clock));
@@ -125,5 +128,14 @@ mod tests {
         let ended = endings(&[&PLAIN, &HANGS, &PLAIN], Duration::from_millis(100));
         assert!(matches!(&ended[0], Ended::Said(_)));
         assert!(matches!(&ended[1..], [Ended::Late(_), Ended::Late(_)]));
+    }
+
+    #[test]
+    fn none_begins_where_nothing_is_left() {
+        let facts = Facts::example();
+        let evidence = Arc::new(Evidence::new(jiff::Timestamp::UNIX_EPOCH, facts));
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ran = judge(&[&BREAKS], &evidence, &clock, &Budget::of(Duration::ZERO));
+        assert!(matches!(&ran[0].ended, Ended::Late(why) if why.contains("0s")));
     }
 }
