@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
-"""Writes tests/data/vectors/croniter.tsv: what croniter makes of random expressions.
+"""Writes what croniter makes of random expressions: tests/data/vectors/croniter.tsv, or, with another
+seed, as many lines again for the test that asks it anew (tests/other/oracle.rs):
 
-Regenerate, from the root of the repository:
+    ask_croniter.py [SEED [LINES]]
+
+Regenerate the recorded file, from the root of the repository:
 
     python3 -m venv /tmp/oracle && /tmp/oracle/bin/pip install croniter==6.0.0
     /tmp/oracle/bin/python tests/oracle/ask_croniter.py > tests/data/vectors/croniter.tsv
 
-The seed is fixed, so the same croniter writes the same file. A line is an id, the base instant, the
+The seed is given or fixed, so the same croniter writes the same lines. A line is an id, the base instant, the
 answer and the expression, separated by tabs. The answer is `bad` for an expression that is refused,
 else the seconds to the first match and on to the next two; `none` ends it where there is no match.
 """
 
 import random
 import signal
+import sys
 from datetime import datetime, timedelta
 
 from croniter import croniter
 
+SEED = 20260617
 LINES = 4000
 RANGES = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 7), (0, 59), (1970, 2099)]
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -98,14 +103,15 @@ def exact(step):
 
 
 def main():
-    draw = random.Random(20260617)
+    seed, lines = ([int(word) for word in sys.argv[1:]] + [SEED, LINES][len(sys.argv) - 1 :])[:2]
+    draw = random.Random(seed)
 
     def stop(*_):
         raise TimeoutError
 
     signal.signal(signal.SIGALRM, stop)
     line = 0
-    while line < LINES:
+    while line < lines:
         text = expression(draw)
         base = datetime(2026, 1, 1) + timedelta(seconds=draw.randint(0, 86400 * 1500))
         if draw.random() < 0.3:

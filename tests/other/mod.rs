@@ -7,6 +7,7 @@
 )]
 
 mod home;
+mod oracle;
 mod slots;
 
 use std::io::{BufRead as _, BufReader, Write as _};
