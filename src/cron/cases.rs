@@ -176,6 +176,39 @@ impl Witness for Finished {
     }
 }
 
+/// Knows one run that goes on.
+struct GoesOn;
+
+impl Witness for GoesOn {
+    fn completed(&self, _: &str, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
+    fn is_dead(&self, _: &str) -> bool {
+        false
+    }
+
+    fn is_open(&self, _: &str) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_failed_job_is_silent_only_where_no_run_of_it_goes_on() {
+    let failed = job(json!({
+        "next_run_at": "2026-06-17T12:00:00+02:00", "last_status": "error",
+        "last_run_at": "2026-06-17T10:30:00+02:00",
+    }));
+    let (now, policy) = ("2026-06-17T11:40:00+02:00", Policy::default());
+    let silent = scan(&failed, now, policy, &NoWitness);
+    assert!(silent.changes[0].reasons.contains(&Reason::Rearmed));
+    let slow = scan(&failed, now, policy, &GoesOn);
+    assert!(
+        slow.changes.is_empty() && slow.orders.is_empty(),
+        "{slow:?}"
+    );
+}
+
 #[test]
 fn b85_a_slot_that_has_run_is_not_run_again() {
     let job = job(json!({

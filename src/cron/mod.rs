@@ -20,6 +20,7 @@ pub mod claim;
 pub mod delivery;
 pub mod dispatcher;
 pub mod due;
+mod due_forward;
 mod due_pass;
 mod due_repair;
 mod due_steps;

@@ -246,16 +246,19 @@ fn judge(sandbox: &Sandbox, now: Timestamp, slot_of: &BTreeMap<String, (String, 
     let ran = executions.len();
     assert!(ran > 20, "{ran} runs");
 
-    let known: BTreeMap<(String, Timestamp), String> = rows(
+    let known: BTreeMap<(String, Timestamp), [String; 3]> = rows(
         sandbox,
-        "SELECT job_id, scheduled_at, outcome FROM cron_slots",
+        "SELECT job_id, scheduled_at, outcome, reason, execution_id FROM cron_slots",
     )
     .into_iter()
-    .map(|[job, slot, outcome]| ((job, slot.parse().expect("an instant")), outcome))
+    .map(|[job, slot, outcome, reason, id]| {
+        let slot = slot.parse().expect("an instant");
+        ((job, slot), [outcome, reason, id])
+    })
     .collect();
     let still = known
         .values()
-        .filter(|outcome| *outcome == "running")
+        .filter(|[outcome, ..]| outcome == "running")
         .count();
     assert_eq!(still, 0, "no slot is called running");
     let last = now - SignedDuration::from_mins(1);
@@ -274,7 +277,7 @@ fn judge(sandbox: &Sandbox, now: Timestamp, slot_of: &BTreeMap<String, (String, 
     let store = std::fs::read_to_string(store).expect("the store");
     assert_eq!(
         unknown, [""; 0],
-        "no slot vanishes without a record: {known:#?} {store}"
+        "no slot vanishes without a record: {known:?} {store}"
     );
 }
 

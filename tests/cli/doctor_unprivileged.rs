@@ -34,7 +34,13 @@ fn give(path: &Path) {
 /// The binary where everybody may run it: the folder of a build may be closed to others.
 fn binary(folder: &Path) -> PathBuf {
     let path = folder.join("hermes");
-    std::fs::copy(env!("CARGO_BIN_EXE_hermes"), &path).expect("a copy");
+    // By another process: a descriptor of this one that writes it would be inherited by what other
+    // tests start meanwhile, and what is being written cannot be executed.
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_hermes"))
+        .arg(&path)
+        .status();
+    assert!(copied.expect("cp").success());
     path
 }
 
