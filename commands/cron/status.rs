@@ -3,7 +3,7 @@
 use clap::Args;
 use hermes::cron::view::{Standing, View};
 use hermes::error::Result;
-use hermes::ledger::{Execution, rows};
+use hermes::ledger::{Execution, ExecutionFacts, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
@@ -31,6 +31,9 @@ pub(crate) struct Status {
     #[arg(long)]
     json: bool,
 }
+
+/// A run that goes on, and what was recorded of it.
+type Running = (Execution, Option<ExecutionFacts>);
 
 /// Open rows that are looked at.
 const MOST: u32 = 200;
@@ -62,14 +65,21 @@ impl Status {
     }
 }
 
-fn running(desk: &Desk) -> Result<Vec<Execution>> {
+fn running(desk: &Desk) -> Result<Vec<Running>> {
     let copy = desk.ledger()?;
-    desk.read(copy.as_ref(), |copy| {
+    let open = desk.read(copy.as_ref(), |copy| {
         copy.read(|c| rows::open_executions(c, MOST))
-    })
+    })?;
+    let with_facts = |run: Execution| {
+        let facts = desk.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::facts_of(c, &run.id).map(Some))
+        })?;
+        Ok((run, facts))
+    };
+    open.into_iter().map(with_facts).collect()
 }
 
-fn document(listing: &Listing, running: &[Execution]) -> Value {
+fn document(listing: &Listing, running: &[Running]) -> Value {
     let mut home = listing.to_json();
     let jobs = listing.jobs.as_deref().unwrap_or_default();
     let counts: serde_json::Map<String, Value> = STANDINGS
@@ -83,7 +93,10 @@ fn document(listing: &Listing, running: &[Execution]) -> Value {
     let wrong: Vec<_> = jobs.iter().filter(|view| view.is_wrong()).collect();
     home.insert("counts".into(), Value::Object(counts));
     home.insert("wrong".into(), json!(wrong));
-    let running: Vec<_> = running.iter().map(|run| to_json(run, None)).collect();
+    let running: Vec<_> = running
+        .iter()
+        .map(|(run, facts)| to_json(run, facts.as_ref()))
+        .collect();
     home.insert("running".into(), json!(running));
     home.insert(
         "last_success_at".into(),
@@ -113,7 +126,7 @@ fn last_good(desk: &Desk, jobs: &[View]) -> Option<String> {
     good.max().map(|(_, text)| text.to_owned())
 }
 
-fn print(runtime: &mut Runtime, listing: &Listing, running: &[Execution]) -> Result<()> {
+fn print(runtime: &mut Runtime, listing: &Listing, running: &[Running]) -> Result<()> {
     let desk = &listing.desk;
     let firing = listing.situation.firing(desk.now);
     let verdict = match firing.known() {
@@ -146,13 +159,19 @@ fn print(runtime: &mut Runtime, listing: &Listing, running: &[Execution]) -> Res
             pairs.extend(named(jobs));
         }
     }
-    pairs.extend(running.iter().take(NAMED).map(|run| {
+    pairs.extend(running.iter().take(NAMED).map(|(run, facts)| {
         let since = run.claimed_at.as_ref().map(|stamp| desk.ago(&stamp.text));
         let since = since.unwrap_or_default();
         let id = reference::short(&run.id);
+        let recorded = facts.as_ref().map(|facts| {
+            let detail = facts.detail.iter().map(String::as_str);
+            let words: Vec<_> = std::iter::once(facts.mode.as_str()).chain(detail).collect();
+            format!(", {}", words.join("; "))
+        });
+        let recorded = recorded.unwrap_or_default();
         (
             "running",
-            format!("{id} of job {}, began {since}", run.job_id),
+            format!("{id} of job {}, began {since}{recorded}", run.job_id),
         )
     }));
     let text = layout::pairs(&runtime.out, &pairs);

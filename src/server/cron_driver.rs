@@ -75,6 +75,11 @@ pub(super) fn cron(
 }
 
 impl Cron {
+    /// What a stop leaves to jobs.
+    pub(super) fn bound(&self) -> Duration {
+        self.drain
+    }
+
     async fn pass(&mut self) {
         if let Err(error) = self.ticker.tick().await {
             tracing::error!("A pass over the jobs failed: {error}.");
@@ -129,7 +134,7 @@ impl Driver for Cron {
         Box::pin(async move {
             let left = self.ticker.drain(self.drain).await;
             if left > 0 {
-                tracing::warn!("{left} jobs go on, or are stopped with this service.");
+                tracing::warn!("Jobs that go on, or are stopped with this service: {left}.");
             }
         })
     }

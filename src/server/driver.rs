@@ -78,6 +78,8 @@ pub(crate) struct Parts {
     pub(crate) cron: Option<Desk>,
     /// What a stop leaves to running turns.
     pub(crate) patience: Duration,
+    /// What a stop leaves to jobs.
+    pub(crate) drain: Duration,
 }
 
 /// The driver.
@@ -320,7 +322,7 @@ impl Driver {
         };
         let last = patience + STOP_GRACE + LAST;
         self.ending = Some((now + patience, now + last));
-        notify::stopping(last);
+        notify::stopping(patience.max(self.parts.drain) + STOP_GRACE + LAST);
         let _nobody_listens = self.parts.stop.send(true);
         self.judging.send_replace(true);
         self.handle(Event::Drain);

@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
 use super::admission::Admission;
+use super::cron_driver::Cron;
 use super::door::{self, Door};
 use super::driver::{Driver as HubDriver, Input, Parts};
 use super::drivers::{self, Driver, Turns};
@@ -27,7 +28,7 @@ use crate::error::{Context as _, Error, Kind, Result};
 use crate::home::Home;
 use crate::runtime::Runtime;
 
-/// What other drivers get at the end, beyond their own bound.
+/// What other drivers get at the end, beyond what a stop leaves to jobs.
 const OTHERS: Duration = Duration::from_secs(60);
 /// Shortest token with which serve listens to other hosts.
 const TOKEN: usize = 32;
@@ -153,6 +154,7 @@ impl Start {
         let neighbours = Neighbours::of(&self.home, runtime, &machine);
         let notes = Notes::new(neighbours, &self.read, time.now().monotonic);
         let (stop, stopped) = watch::channel(false);
+        let drain = cron.as_ref().map(Cron::bound).unwrap_or_default();
         let cron = cron.map(|cron| {
             let driver: Box<dyn Driver> = Box::new(cron);
             tokio::spawn(drivers::run(driver, time.clone(), turns.clone(), stopped))
@@ -175,6 +177,7 @@ impl Start {
             notes,
             cron: desk,
             patience: self.read.serve.drain_timeout,
+            drain,
             time,
         };
         self.serve(open, HubDriver::new(parts), signals, runtime)
@@ -184,7 +187,7 @@ impl Start {
                 let _panicked = cron.await;
             }
         };
-        if tokio::time::timeout(OTHERS, all).await.is_err() {
+        if tokio::time::timeout(drain + OTHERS, all).await.is_err() {
             tracing::warn!("A driver did not end in its time.");
         }
         instance.withdraw();

@@ -1,242 +1,169 @@
-//! Jobs under a real manager: in a scope, in a service, degraded, refused; and what a stop of their
-//! dispatcher does to them.
+//! Jobs under a real manager: in a scope, in a service, degraded, refused; begun by a serve that the
+//! manager runs, or by a pass of its own.
 
-use std::path::PathBuf;
-
-use rusqlite::Connection;
-
+use super::job::{WAITS, arm, began, ended, facts, incidents, let_go, runs};
+use super::service::Service;
 use super::{HOME, Rig};
 
-/// A unit that makes one pass, as the account, or as root.
-pub(super) fn install(rig: &Rig, user: &str, more: &str) {
+const SCOPE: [&str; 5] = ["completed", "scoped", "scope", "user", ""];
+
+/// A unit that makes one pass over the jobs, as the account.
+fn install(rig: &Rig) {
     rig.sh(&format!(
-        "cat >/etc/systemd/system/pass.service <<'X'\n[Service]\nType=simple\nUser={user}\n\
+        "cat >/etc/systemd/system/pass.service <<'X'\n[Service]\nUser=svc\n\
          Environment=HERMES_HOME={HOME} HERMES_TIMEZONE=UTC\nExecStart=/usr/local/bin/hermes cron tick\n\
-         SuccessExitStatus=0 1 2\n{more}\nX\nsystemctl daemon-reload"
+         SuccessExitStatus=0 1 2\nX\nsystemctl daemon-reload"
     ));
 }
 
-/// Makes the job due, and its script wait until it is let go.
-pub(super) fn arm(rig: &Rig, script: &str) {
-    rig.sh(&format!(
-        "cd {HOME} && printf '%s\\n' '#!/bin/sh' '{script}' >scripts/ok.sh && rm -f go began && mkfifo go began && \
-         sed -i 's/\"next_run_at\": *\"[^\"]*\"/\"next_run_at\":\"'$(date -u -d '-30 seconds' +%Y-%m-%dT%H:%M:%S.%6N)'+00:00\"/' \
-         cron/jobs.json && chown -R svc: {HOME}"
-    ));
-}
-
-pub(super) const WAITS: &str = "echo >began; read go <go; echo done";
-
-/// Waits for the script's first sign of life.
-pub(super) fn began(rig: &Rig) {
-    rig.sh(&format!("timeout 60 cat {HOME}/began >/dev/null"));
-}
-
-/// Starts a job that waits, and waits for it.
-pub(super) fn begin(rig: &Rig) {
+/// Has a pass begin the job, and ends it.
+fn job_without_pass(rig: &Rig) {
+    install(rig);
     arm(rig, WAITS);
     rig.sh("systemctl start pass.service");
     began(rig);
+    rig.sh("systemctl stop pass.service");
 }
-
-/// Lets the script end, and waits for the job to be marked.
-pub(super) fn let_go(rig: &Rig, status: &str) {
-    rig.sh(&format!("timeout 60 sh -c 'echo >{HOME}/go'"));
-    marked(rig, status);
-}
-
-fn marked(rig: &Rig, status: &str) {
-    rig.sh(&format!(
-        "timeout 60 sh -c 'until grep -q \"last_status.: .{status}\" {HOME}/cron/jobs.json; do :; done'"
-    ));
-}
-
-/// Rows of the ledger, read where it lies.
-pub(super) fn rows(rig: &Rig, sql: &str) -> Vec<Vec<String>> {
-    let root = PathBuf::from(rig.must(&["root"]));
-    let path = root
-        .join(HOME.trim_start_matches('/'))
-        .join("cron/executions.db");
-    // SQLite would follow the link to the container's root by its name, and end up on the host.
-    let copy = tempfile::NamedTempFile::new().expect("a file");
-    std::fs::copy(path, copy.path()).expect("the ledger");
-    let connection = Connection::open(copy.path()).expect("the ledger");
-    let mut select = connection.prepare(sql).expect("a query");
-    let columns = select.column_count();
-    let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<String>> {
-        let text = |index| {
-            row.get::<_, Option<String>>(index)
-                .map(Option::unwrap_or_default)
-        };
-        (0..columns).map(text).collect()
-    };
-    let rows = select.query_map([], read).expect("rows");
-    rows.collect::<rusqlite::Result<_>>().expect("rows")
-}
-
-/// Runs one pass of the unit to its end.
-pub(super) fn pass(rig: &Rig) {
-    rig.sh("systemctl start pass.service; while systemctl is-active -q pass.service; do :; done");
-}
-
-pub(super) const FACTS: &str =
-    "SELECT e.status, f.mode, f.mechanism, f.manager, f.cause, e.error FROM executions e
-    LEFT JOIN execution_facts f ON f.execution_id = e.id ORDER BY e.claimed_at DESC, e.rowid DESC";
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
-fn b112_a_scoped_job_survives_a_stop_of_its_dispatcher_and_finishes_its_own_row() {
+fn a_scoped_job_outlives_the_pass_that_began_it() {
     let rig = Rig::with_account(&[], true);
-    install(&rig, "svc", "");
-    begin(&rig);
-    rig.sh("systemctl stop pass.service");
+    job_without_pass(&rig);
     let cgroups = rig.sh("cat /proc/[0-9]*/cgroup | grep hermes-worker-");
     assert!(cgroups.contains("user@"), "{cgroups}");
-    let_go(&rig, "ok");
-    assert_eq!(
-        rows(&rig, FACTS)[0][..4],
-        ["completed", "scoped", "scope", "user"]
-    );
+    let_go(&rig);
+    ended(&rig);
+    assert_eq!(facts(&runs(&rig)[0]), SCOPE);
 }
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
-fn a_scoped_job_survives_sigkill_of_its_dispatcher() {
-    let rig = Rig::with_account(&[], true);
-    install(&rig, "svc", "");
-    begin(&rig);
-    rig.sh("systemctl kill -s KILL pass.service");
-    let_go(&rig, "ok");
-    assert_eq!(rows(&rig, FACTS)[0][..2], ["completed", "scoped"]);
-}
-
-#[test]
-#[ignore = "boots a systemd: tests/run rig"]
-fn a_degraded_job_dies_with_its_dispatcher_and_the_ledger_says_so() {
+fn a_degraded_job_dies_with_the_pass_that_began_it_and_the_ledger_says_so() {
     let rig = Rig::with_account(&[], false);
-    install(&rig, "svc", "");
-    begin(&rig);
-    rig.sh("systemctl stop pass.service");
+    job_without_pass(&rig);
     let left =
         rig.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'scripts/ok.s[h]' || true");
     assert_eq!(left, "0", "what the job started is gone");
     // The worker wrote its end itself, or the next pass does.
-    pass(&rig);
-    let row = &rows(&rig, FACTS)[0];
+    rig.sh("systemctl start --wait pass.service");
     assert_eq!(
-        (row[0].as_str(), row[1].as_str(), row[4].as_str()),
-        ("unknown", "degraded", "gateway_restart")
+        facts(&runs(&rig)[0]),
+        ["unknown", "degraded", "child", "", "gateway_restart"]
     );
 }
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
-fn with_kill_mode_process_a_degraded_job_survives() {
+fn b08_where_scopes_are_required_serve_refuses_with_the_remedy_and_one_incident() {
     let rig = Rig::with_account(&[], false);
-    install(&rig, "svc", "KillMode=process");
-    begin(&rig);
-    rig.sh("systemctl stop pass.service");
-    let_go(&rig, "ok");
-    assert_eq!(rows(&rig, FACTS)[0][..2], ["completed", "degraded"]);
-}
-
-#[test]
-#[ignore = "boots a systemd: tests/run rig"]
-fn b08_fail_closed_refuses_with_the_remedy() {
-    let rig = Rig::with_account(&[], false);
-    rig.sh(&format!("printf 'cron:\\n  require_restart_safe_scope: true\\n' >{HOME}/config.yaml; chown svc: {HOME}/config.yaml"));
-    install(&rig, "svc", "");
+    let serve = Service::without_manager(&rig, "", 0);
+    serve.configure("cron:\n  require_restart_safe_scope: true");
     arm(&rig, "echo ran");
-    pass(&rig);
-    let row = &rows(&rig, FACTS)[0];
-    assert_eq!(row[0], "failed");
-    assert!(
-        row[5].contains("refused") && row[5].contains("linger"),
-        "{row:?}"
-    );
-}
-
-#[test]
-#[ignore = "boots a systemd: tests/run rig"]
-fn b02_a_root_unit_gets_a_scope_of_the_system_manager() {
-    let rig = Rig::with_account(&[], false);
-    install(&rig, "root", "");
+    serve.systemctl("start").settle();
     arm(&rig, "echo ran");
-    // Root runs nothing out of a home of somebody else.
-    rig.sh("chown -R root: /var/lib/agent");
-    pass(&rig);
-    assert_eq!(
-        rows(&rig, FACTS)[0][..4],
-        ["completed", "scoped", "scope", "system"]
-    );
-}
+    serve.minute().settle();
+    let told = runs(&rig);
+    assert_eq!(told.len(), 2, "each slot has its row: {told:?}");
+    for run in &told {
+        let error = run["error"].as_str().unwrap_or_default();
+        assert_eq!(run["status"], "failed");
+        assert!(
+            error.contains("refused") && error.contains("linger"),
+            "{error}"
+        );
+    }
+    let open = incidents(&rig);
+    assert_eq!(open.len(), 1, "{open:?}");
+    serve.says(&serve.pid(), "Job a1b2c3d4e5f6 could not be started");
 
-#[test]
-#[ignore = "boots a systemd: tests/run rig"]
-fn after_a_restart_of_the_system_bus_a_job_is_scoped_by_the_service_mechanism() {
-    let rig = Rig::with_account(&[], true);
-    install(&rig, "svc", "");
-    rig.sh("systemctl restart dbus");
-    begin(&rig);
-    rig.sh("systemctl stop pass.service");
-    let_go(&rig, "ok");
-    assert_eq!(
-        rows(&rig, FACTS)[0][..4],
-        ["completed", "scoped", "service", "user"]
-    );
-}
-
-#[test]
-#[ignore = "boots a systemd: tests/run rig"]
-fn a_mute_manager_does_not_hold_up_the_job() {
-    let rig = Rig::with_account(&[], true);
-    install(&rig, "svc", "");
-    rig.fault("hung-all");
-    arm(&rig, "echo ran");
-    pass(&rig);
-    assert_eq!(rows(&rig, FACTS)[0][..2], ["completed", "degraded"]);
-}
-
-#[test]
-#[ignore = "boots a systemd: tests/run rig"]
-fn linger_turned_on_and_off_shows_at_the_next_job() {
-    let rig = Rig::with_account(&[], false);
-    install(&rig, "svc", "");
-    let mode = |script: &str| {
-        arm(&rig, script);
-        pass(&rig);
-        rows(&rig, FACTS)[0][1].clone()
-    };
-    assert_eq!(mode("echo 1"), "degraded");
+    // What it asks for is done, and nothing has to be restarted.
     rig.must(&["linger", "svc", "on"]);
-    assert_eq!(mode("echo 2"), "scoped");
-    rig.must(&["linger", "svc", "off"]);
-    assert_eq!(mode("echo 3"), "degraded");
+    arm(&rig, "echo ran");
+    serve.minute().settle();
+    assert_eq!(facts(&runs(&rig)[0]), SCOPE);
+    assert_eq!(incidents(&rig).len(), 0, "a good run resolves it");
 }
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
-fn a_user_manager_that_stops_takes_the_scope_along_and_the_ledger_says_so() {
-    let rig = Rig::with_account(&[], true);
-    install(&rig, "svc", "");
-    begin(&rig);
-    rig.must(&["linger", "svc", "off"]);
-    rig.sh("while systemctl is-active -q pass.service; do :; done");
-    let row = &rows(&rig, FACTS)[0];
+fn b02_a_serve_of_roots_places_jobs_in_scopes_of_the_system_manager() {
+    let rig = Rig::with_account(&[], false);
+    // Root runs nothing out of a home of somebody else.
+    rig.sh(&format!("chown -R root: {HOME}"));
+    let serve = Service::of(&rig, "root", "");
+    arm(&rig, WAITS);
+    serve.systemctl("start");
+    began(&rig);
+    let pid = serve.pid();
+    serve.systemctl("restart");
+    serve.says(&serve.pid(), "goes on in its worker");
+    let_go(&rig);
+    serve.settle();
+    assert_ne!(serve.pid(), pid);
     assert_eq!(
-        (row[0].as_str(), row[1].as_str(), row[4].as_str()),
-        ("unknown", "scoped", "user_manager_stopped")
+        facts(&runs(&rig)[0]),
+        ["completed", "scoped", "scope", "system", ""]
     );
 }
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
-fn a_reboot_in_the_middle_of_a_job_is_called_one() {
+fn after_a_restart_of_the_system_bus_serve_places_jobs_by_the_service_mechanism() {
     let rig = Rig::with_account(&[], true);
-    install(&rig, "svc", "");
-    begin(&rig);
-    rig.must(&["reboot"]);
-    pass(&rig);
-    let row = rows(&rig, FACTS).into_iter().last().expect("a row");
-    assert_eq!((row[0].as_str(), row[4].as_str()), ("unknown", "reboot"));
+    let serve = Service::of(&rig, "svc", "");
+    arm(&rig, "echo ran");
+    serve.systemctl("start").settle();
+    assert_eq!(facts(&runs(&rig)[0]), SCOPE);
+    let pid = serve.pid();
+    rig.sh("systemctl restart dbus");
+    arm(&rig, WAITS);
+    serve.minute();
+    began(&rig);
+    assert_eq!(serve.pid(), pid);
+    serve.systemctl("restart");
+    let_go(&rig);
+    serve.settle();
+    let told = runs(&rig);
+    assert_eq!(told.len(), 2);
+    assert_eq!(
+        facts(&told[0]),
+        ["completed", "scoped", "service", "user", ""]
+    );
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn a_manager_that_falls_silent_at_a_launch_does_not_hold_up_the_job() {
+    let rig = Rig::with_account(&[], true);
+    let serve = Service::of(&rig, "svc", "");
+    serve.systemctl("start");
+    let pid = serve.pid();
+    let mode = |begin: &dyn Fn()| {
+        arm(&rig, "echo ran");
+        begin();
+        serve.settle();
+        let told = runs(&rig);
+        let [status, mode, ..] = facts(&told[0]);
+        assert_eq!(status, "completed");
+        mode.to_owned()
+    };
+    let pass = || {
+        serve.minute();
+    };
+    let by_hand = || {
+        serve.seconds(1);
+        let words = ["hermes", "cron", "run", "probe", "--home", HOME];
+        let output = rig.exec(&["--user", "svc"], &words);
+        assert!(output.status.success(), "{output:?}");
+    };
+    assert_eq!(mode(&pass), "scoped");
+    rig.fault("freeze-manager");
+    // It was found to answer a moment ago.
+    assert_eq!(mode(&by_hand), "degraded");
+    serve.says(&pid, "A worker could not be placed outside of this service");
+    assert_eq!(mode(&pass), "degraded");
+    rig.must(&["fault", "thaw"]);
+    assert_eq!(mode(&pass), "scoped");
+    assert_eq!(serve.pid(), pid);
 }

@@ -1,6 +1,8 @@
 //! Linger: on, off, half on, forgotten, and what follows from it.
 
 use super::Rig;
+use super::job::{WAITS, arm, began, facts, runs};
+use super::service::Service;
 
 const CURED: [&str; 2] = ["degraded", "scoped"];
 
@@ -145,4 +147,42 @@ fn b16_a_directory_that_is_made_anew_under_the_dispatcher_is_said() {
     is_old(&rig);
     rig.sh(&format!("systemctl restart user@{uid}"));
     rig.cured("HM243", ["scoped", "scoped"], look);
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn b07_linger_turned_on_and_off_under_serve_shows_at_its_next_job() {
+    let rig = Rig::with_account(&[], false);
+    let serve = Service::of(&rig, "svc", "");
+    serve.systemctl("start");
+    let pid = serve.pid();
+    let mode = || {
+        arm(&rig, "echo ran");
+        serve.minute().settle();
+        let told = runs(&rig);
+        let [status, mode, ..] = facts(&told[0]);
+        assert_eq!(status, "completed");
+        mode.to_owned()
+    };
+    // The printed unit wants the account's manager, and has it for now.
+    assert_eq!(mode(), "scoped");
+    rig.sh("systemctl stop user@$(id -u svc)");
+    assert_eq!(mode(), "degraded");
+    rig.must(&["linger", "svc", "on"]);
+    assert_eq!(mode(), "scoped");
+
+    // A scope ends with its manager.
+    arm(&rig, WAITS);
+    serve.minute();
+    began(&rig);
+    rig.must(&["linger", "svc", "off"]);
+    serve.settle();
+    assert_eq!(
+        facts(&runs(&rig)[0]),
+        ["unknown", "scoped", "scope", "user", "user_manager_stopped"]
+    );
+    assert_eq!(mode(), "degraded");
+    rig.must(&["linger", "svc", "on"]);
+    assert_eq!(mode(), "scoped");
+    assert_eq!(serve.pid(), pid, "all in one life of serve");
 }

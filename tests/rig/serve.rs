@@ -1,21 +1,12 @@
 //! serve under a service manager, by the units that `hermes service print` prints.
 
-use super::Rig;
-
-const HOME: &str = "/var/lib/agent";
+use super::{HOME, Rig, service};
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
 fn the_unit_of_the_system_starts_reloads_restarts_and_stops_serve() {
     let rig = Rig::with_account(&[], true);
-    let words = ["hermes", "service", "print", "--system", "--home", HOME];
-    let unit = rig.exec(&["--user", "svc"], &words);
-    assert!(unit.status.success());
-    let unit = String::from_utf8_lossy(&unit.stdout).into_owned();
-    rig.sh(&format!(
-        "cat >/etc/systemd/system/hermes.service <<'X'\n{unit}X\n\
-         systemctl daemon-reload && systemctl enable -q hermes.service"
-    ));
+    service::print(&rig, "svc");
     // Type=notify: this returns when serve says that it is ready, and fails where it does not.
     rig.sh("systemctl start hermes.service");
     let show = |what: &str| rig.sh(&format!("systemctl show -P {what} hermes.service"));

@@ -161,10 +161,14 @@ impl Dispatcher {
         ));
     }
 
-    /// A worker that found itself placed otherwise than promised shows that the verdict is stale.
+    /// A worker that found itself placed otherwise than promised shows that the verdict is stale. Said
+    /// once; the record of each run says it again.
     fn check_promise(&self, decision: &Decision, read: &Acknowledgement) {
         if decision.mode == Mode::Scoped && read.unit.is_none() {
             self.parts.verdicts.forget();
+            if self.told_unplaced.swap(true, Ordering::Relaxed) {
+                return;
+            }
             let why = read
                 .unplaced_because
                 .as_deref()
