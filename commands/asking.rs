@@ -5,6 +5,7 @@ use std::path::Path;
 use hermes::error::{Error, Kind, Result};
 use hermes::runtime::Runtime;
 use hermes::server::client::Client;
+use hermes::server::neighbours;
 use serde_json::{Value, json};
 
 /// The serve of the home, if one runs.
@@ -14,13 +15,21 @@ pub(crate) fn serve(runtime: &Runtime) -> Result<Option<Client>> {
 
 /// The serve of the home; without one the error says how to start it.
 pub(crate) fn needed(runtime: &Runtime, what: &str) -> Result<Client> {
-    serve(runtime)?.ok_or_else(|| {
-        Error::new(
+    let home = runtime.one_home()?;
+    Client::connect(&home)?.ok_or_else(|| {
+        let mut error = Error::new(
             Kind::Unavailable,
             format!("no serve runs for this home, so {what}"),
-        )
-        .with_hint("start one: hermes serve")
-        .with_hint("or let the service manager keep one: hermes service print --user")
+        );
+        if let Some(pid) = neighbours::of_desktop_alone(runtime, &home) {
+            error = error.with_hint(format!(
+                "the only backend of this home belongs to a desktop application (pid {pid}): what \
+                 is set there ends with it"
+            ));
+        }
+        error
+            .with_hint("start one that stays: hermes serve")
+            .with_hint("or let the service manager keep one: hermes service print --user")
     })
 }
 

@@ -127,6 +127,8 @@ pub(crate) enum Command {
     Worker(crate::worker::Worker),
     #[command(hide = true)]
     Guard(crate::worker::Guard),
+    #[command(name = hermes::child::survivor::WORD, hide = true)]
+    Survivor(crate::worker::Survivor),
 }
 
 impl Command {
@@ -152,6 +154,7 @@ impl Command {
             Self::Confine(trial) => Ok(trial.run()),
             Self::Worker(worker) => worker.run(runtime),
             Self::Guard(guard) => guard.run(),
+            Self::Survivor(survivor) => Ok(survivor.run()),
         }
     }
 }

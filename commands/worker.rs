@@ -1,10 +1,12 @@
-//! The hidden subcommands that launchers start: a worker, and the step before what it runs.
+//! The hidden subcommands that launchers start: a worker, the step before what it runs, and the process
+//! that outlives a launcher.
 
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 use hermes::bus::Limits;
 use hermes::child::guard::become_program;
+use hermes::child::survivor::survive;
 use hermes::cron::worker::{self, Ending, Orders};
 use hermes::dispatch::Manager;
 use hermes::dispatch::placement::Wish;
@@ -90,5 +92,17 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn run(self) -> Result<Exit> {
         match become_program(self.parent, &self.argv)? {}
+    }
+}
+
+/// Wait for the end of what started this process, and kill what it left running
+#[derive(Args, Debug)]
+pub(crate) struct Survivor {}
+
+impl Survivor {
+    pub(crate) fn run(self) -> Exit {
+        let Self {} = self;
+        let _how_many = survive(std::io::stdin().lock());
+        Exit::OK
     }
 }

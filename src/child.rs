@@ -5,3 +5,4 @@ pub mod leftovers;
 pub mod own_self;
 pub mod run;
 pub mod spawn;
+pub mod survivor;

@@ -166,6 +166,7 @@ impl Hub {
             Event::TurnBegan(turn) => self.turn_began(turn),
             Event::TurnNotStarted(turn, why) => self.turn_not_started(turn, &why),
             Event::TurnOutput(turn, text) => self.turn_output(turn, &text),
+            Event::TurnProgress(turn, words) => self.turn_progress(turn, &words),
             Event::TurnEnded(turn, end) => self.turn_ended(turn, *end),
             Event::Judged(judgement) => self.judged(judgement),
             Event::JobBegun { conn, id, begun } => self.answer(conn, &id, &begun),

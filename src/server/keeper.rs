@@ -6,7 +6,7 @@
 
 mod whose;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
@@ -99,6 +99,8 @@ pub(crate) struct Desk {
     trouble: Option<String>,
     answers: Vec<Stored>,
     leases: Option<Leases>,
+    /// Sessions of ours that another process had live when it was last looked.
+    with_others: BTreeSet<String>,
 }
 
 impl Desk {
@@ -111,6 +113,7 @@ impl Desk {
             waiting: VecDeque::new(),
             trouble: None,
             answers: Vec::new(),
+            with_others: BTreeSet::new(),
         }
     }
 
@@ -291,6 +294,7 @@ impl Desk {
                 }
                 Err(other) => *other,
             },
+            Order::Freed => Stored::Freed(self.freed()),
             Order::LeftOpen(before) => {
                 Stored::LeftOpen(self.ask(|store| store.left_open(before, 1000)))
             }

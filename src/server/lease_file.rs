@@ -2,10 +2,11 @@
 //! opens any id of a session's shape, and would drive the timer of one of ours beside us.
 //!
 //! The file is changed under its lock, read whole and replaced whole; entries of others stay as they are,
-//! but for those of dead processes on sessions that we hold. It is never waited for: whoever has the lock
+//! but for those of dead processes on sessions of ours. It is never waited for: whoever has the lock
 //! longer than we look makes us look again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -19,6 +20,7 @@ use crate::host::facts::{Machine, Role};
 use crate::host::liveness::{self, Liveness};
 use crate::host::liveness_probe::liveness;
 use crate::sessions::rows::REGISTRY_LARGEST;
+use crate::sessions::store::Theirs;
 
 /// How long a command waits for the lock, which everybody holds for a moment only.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -38,8 +40,11 @@ pub(crate) struct Leases {
     pid: u32,
     process_start: Option<f64>,
     held: BTreeMap<String, Value>,
+    reclaimed: BTreeSet<String>,
     stale: bool,
     told: bool,
+    /// The file when it had our own entries alone: inode, length and time of its last change.
+    alone: Option<(u64, u64, i64, i64)>,
 }
 
 impl Leases {
@@ -60,8 +65,10 @@ impl Leases {
             pid: own.pid,
             process_start,
             held: BTreeMap::new(),
+            reclaimed: BTreeSet::new(),
             stale: false,
             told: false,
+            alone: None,
         }
     }
 
@@ -103,7 +110,10 @@ impl Leases {
             return;
         }
         match self.write() {
-            Ok(true) => (self.stale, self.told) = (false, false),
+            Ok(true) => {
+                (self.stale, self.told) = (false, false);
+                self.reclaimed.clear();
+            }
             Ok(false) => {}
             Err(error) => {
                 if !std::mem::replace(&mut self.told, true) {
@@ -134,10 +144,12 @@ impl Leases {
         Ok(true)
     }
 
-    /// Our own entries are written anew; one of a dead process on a session that we hold goes.
+    /// Our own entries are written anew; one of a dead process on a session that we hold, or take back,
+    /// goes.
     fn makes_room(&self, entry: &Value) -> bool {
-        let holds = || session(entry).is_some_and(|id| self.held.contains_key(&id));
-        self.is_ours(entry) || holds() && self.life(entry).is_some_and(|life| life.is_over())
+        let wanted = |id: String| self.held.contains_key(&id) || self.reclaimed.contains(&id);
+        let wanted = || session(entry).is_some_and(wanted);
+        self.is_ours(entry) || wanted() && self.life(entry).is_some_and(|life| life.is_over())
     }
 
     fn is_ours(&self, entry: &Value) -> bool {
@@ -157,26 +169,67 @@ impl Leases {
         }))
     }
 
-    /// Sessions that another process holds, or may hold, and who that is. A registry that cannot be
-    /// read names nobody: our own tables say which sessions are ours.
-    pub(crate) fn of_others(&self) -> BTreeMap<String, String> {
+    /// What other processes have, or had, among the sessions asked for. A registry that cannot be read
+    /// names nobody: our own tables say which sessions are ours.
+    pub(crate) fn others(&self, asked: impl Fn(&str) -> bool) -> Others {
         let mut document = read(&self.home).unwrap_or_default();
-        let mut others = BTreeMap::new();
+        let mut others = Others::default();
         for entry in entries(&mut document)
             .map(std::mem::take)
             .unwrap_or_default()
         {
-            // The cheap question first: most are ours.
-            if self.is_ours(&entry) || self.life(&entry).is_some_and(|life| life.is_over()) {
+            // The cheap questions first: most are ours.
+            let Some(id) = session(&entry).filter(|id| asked(id)) else {
+                continue;
+            };
+            if self.is_ours(&entry) {
+                continue;
+            }
+            if self.life(&entry).is_some_and(|life| life.is_over()) {
+                others.left.insert(id);
                 continue;
             }
             let surface = entry.get("surface").and_then(Value::as_str);
             let pid = entry.get("pid").map(Value::to_string).unwrap_or_default();
-            let holder = format!("{}, pid {pid}", surface.unwrap_or("a process"));
-            others.extend(session(&entry).map(|id| (id, holder)));
+            let since = entry.get("started_at").and_then(Value::as_f64);
+            #[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
+            let holder = Theirs {
+                holder: format!("{}, pid {pid}", surface.unwrap_or("a process")),
+                since: since.map(|at| at as i64),
+            };
+            others.held.insert(id, holder);
         }
         others
     }
+
+    /// The same for all sessions, for one who looks again and again: a file that has not changed since
+    /// it had our own entries alone is not read.
+    pub(crate) fn look(&mut self) -> Others {
+        let found = std::fs::metadata(self.home.join("runtime/active_sessions.json")).ok();
+        let stamp =
+            found.map(|found| (found.ino(), found.len(), found.mtime(), found.mtime_nsec()));
+        if stamp.is_none() || stamp == self.alone {
+            return Others::default();
+        }
+        let others = self.others(|_| true);
+        self.alone = stamp.filter(|_| others == Others::default());
+        others
+    }
+
+    /// Left-over entries of these sessions go with the next [`Self::save`].
+    pub(crate) fn reclaim(&mut self, sessions: impl IntoIterator<Item = String>) {
+        self.reclaimed.extend(sessions);
+        self.stale |= !self.reclaimed.is_empty();
+    }
+}
+
+/// What other processes have to do with sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Others {
+    /// Sessions that such a process holds, or may hold, and who that is.
+    pub(crate) held: BTreeMap<String, Theirs>,
+    /// Sessions that one held which has ended.
+    pub(crate) left: BTreeSet<String>,
 }
 
 fn read(home: &Home) -> Result<Value> {
@@ -304,16 +357,36 @@ mod tests {
         theirs["process_start_time"] = json!(process_start(own.start_ticks.unwrap(), &machine));
         let (_directory, home) = with(&json!([theirs, entry("2", "gone", DEAD)]));
         let mut leases = leases(&home);
-        let others = leases.of_others();
+        let others = leases.look();
         let words = format!("tui, pid {}", std::process::id());
-        assert_eq!(
-            others.into_iter().collect::<Vec<_>>(),
-            [("both".to_owned(), words)]
-        );
+        assert_eq!(others.held["both"].holder, words);
+        assert_eq!(others.held.len(), 1);
+        assert_eq!(others.left, ["gone".to_owned()].into());
+        assert_eq!(leases.others(|id| id == "gone").held, BTreeMap::new());
         leases.note("both".to_owned(), Some("aaaaaaaa"));
         leases.save();
         assert_eq!(listed(&home)["entries"][0], theirs);
         assert_eq!(listed(&home)["entries"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_a_dead_process_left_is_taken_back_and_a_file_of_ours_alone_is_not_read_again() {
+        let (_directory, home) = with(&json!([entry("1", "left", DEAD), entry("2", "more", DEAD)]));
+        let mut leases = leases(&home);
+        assert_eq!(leases.look().left.len(), 2);
+        leases.reclaim(["left".to_owned()]);
+        assert!(leases.is_stale());
+        leases.save();
+        assert_eq!(listed(&home)["entries"], json!([entry("2", "more", DEAD)]));
+        assert_eq!(leases.look().left, ["more".to_owned()].into());
+        leases.reclaim(["more".to_owned()]);
+        leases.note("ours".to_owned(), Some("aaaaaaaa"));
+        leases.save();
+        assert_eq!(leases.look(), Others::default());
+        assert!(leases.alone.is_some());
+        let late = json!({"entries": [entry("3", "late", DEAD)]}).to_string();
+        std::fs::write(home.join("runtime/active_sessions.json"), late).unwrap();
+        assert_eq!(leases.look().left, ["late".to_owned()].into());
     }
 
     #[test]

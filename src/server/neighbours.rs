@@ -1,12 +1,15 @@
 //! Programs of Hermes Agent on the same home: its gateway, that of the root, and its serve. By the
-//! records that they keep of themselves; what each of them has is left to it.
+//! records that they keep of themselves; what each of them has is left to it. A command that looks once
+//! looks at the processes themselves.
 
 use std::path::PathBuf;
 
 use crate::home::Home;
-use crate::host::facts::{AccountFacts, Environment, HomeRecords, HostRecord, Machine};
+use crate::host::facts::{
+    AccountFacts, Environment, HomeRecords, HostRecord, Machine, ProcessFacts, Program, Role,
+};
 use crate::host::locks::LockTable;
-use crate::host::records_probe;
+use crate::host::{Caller, Choice, observe, records_probe, scheduler_owner};
 use crate::runtime::Runtime;
 
 /// Where they are looked for.
@@ -103,6 +106,26 @@ impl Neighbours {
             )
         })
     }
+}
+
+/// The backend of a home where none is ours and all belong to desktop applications: its pid. A timer
+/// that is set there ends with the application.
+#[must_use]
+pub fn of_desktop_alone(runtime: &Runtime, home: &Home) -> Option<u32> {
+    let seen = observe(&Choice::default(), &Caller::of(runtime)).ok()?;
+    let places = scheduler_owner::places(home);
+    let mut backends = seen.processes.iter().filter(|process| {
+        process.role == Role::Serve
+            && process.program == Some(Program::HermesAgent)
+            && !process.zombie
+            && process
+                .home
+                .known()
+                .is_some_and(|path| places.contains(path))
+    });
+    let first = backends.next()?;
+    let desktop = |process: &ProcessFacts| process.desktop.known() == Some(&true);
+    (desktop(first) && backends.all(desktop)).then_some(first.pid)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::hub::Identity;
 use super::timepiece::Timepiece;
 use super::turn::Surroundings;
 use super::{instance, notify, run};
+use crate::child::survivor::Survivor;
 use crate::clock::ManualClock;
 use crate::error::{Context as _, Kind, Result};
 use crate::files::Replace;
@@ -65,6 +66,7 @@ pub(super) fn surroundings(home: &Home, runtime: &Runtime) -> Surroundings {
         home: home.path().to_owned(),
         run_dir: home.run_dir(),
         cwd: runtime.account.home.clone().filter(|path| path.is_dir()),
+        survivor: Survivor::default(),
     }
 }
 

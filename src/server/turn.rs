@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, watch};
 
+use super::declared::Declared;
 use super::driver::Input;
 use super::hub::{End, Event, TurnId, TurnSpec};
 use crate::agent::runner::{self, Ended, Place};
@@ -16,6 +17,7 @@ use crate::agent::settings::{AnswerIn, PromptBy};
 use crate::agent::{Invocation, Turn};
 use crate::child::guard::guarded;
 use crate::child::run::{End as ProcessEnd, Stream};
+use crate::child::survivor::{Marked, Survivor};
 use crate::error::{Context as _, Error, Kind, Result};
 use crate::runtime::Environ;
 
@@ -35,6 +37,8 @@ pub(crate) struct Surroundings {
     pub(crate) run_dir: PathBuf,
     /// Where a turn runs whose session names no directory.
     pub(crate) cwd: Option<PathBuf>,
+    /// What outlives this serve, to end what its turns have started.
+    pub(crate) survivor: Survivor,
 }
 
 /// Runs a turn to its end and tells the hub of it.
@@ -44,7 +48,14 @@ pub(crate) async fn run(
     cancel: watch::Receiver<bool>,
     hub: mpsc::Sender<Input>,
 ) {
-    let prepared = prepare(&spec, &around);
+    let (marked, told) = around.survivor.mark();
+    if let Err(error) = told {
+        tracing::warn!(
+            "What an agent starts would outlive a serve that is killed: {}.",
+            words(&error)
+        );
+    }
+    let prepared = prepare(&spec, &around, &marked);
     let mut teller = Teller {
         turn: spec.turn,
         hub,
@@ -94,8 +105,12 @@ impl Heard {
                 self.pieces().bytes.extend(piece);
                 self.there.notify_one();
             }
-            // Noise, such as retries, is no progress.
-            Stream::Err => {}
+            // Noise, such as retries, is no progress; what is declared to be some is.
+            Stream::Err => {
+                if self.pieces().declared.hear(piece) {
+                    self.there.notify_one();
+                }
+            }
         }
     }
 
@@ -139,6 +154,13 @@ impl Teller {
         self.tell(Event::TurnOutput(self.turn, text)).await;
     }
 
+    async fn declared(&self) {
+        let declared = self.heard.pieces().declared.take();
+        if let Some(words) = declared {
+            self.tell(Event::TurnProgress(self.turn, words)).await;
+        }
+    }
+
     async fn watch_over(
         &mut self,
         mut running: Pin<&mut impl Future<Output = Result<Ended>>>,
@@ -148,6 +170,7 @@ impl Teller {
                 ended = &mut running => return ended,
                 () = self.heard.there.notified() => {
                     self.began().await;
+                    self.declared().await;
                     if self.heard.pieces().bytes.is_empty() {
                         continue;
                     }
@@ -174,6 +197,7 @@ impl Teller {
 #[derive(Default)]
 struct Pieces {
     bytes: VecDeque<u8>,
+    declared: Declared,
 }
 
 impl Pieces {
@@ -190,7 +214,7 @@ impl Pieces {
 
 type Prepared = (Invocation, Place, Option<tempfile::NamedTempFile>);
 
-fn prepare(spec: &TurnSpec, around: &Surroundings) -> Result<Prepared> {
+fn prepare(spec: &TurnSpec, around: &Surroundings, marked: &Marked) -> Result<Prepared> {
     let file = match spec.agent.prompt {
         PromptBy::File => Some(prompt_file(spec, around)?),
         PromptBy::Stdin | PromptBy::Argument => None,
@@ -239,6 +263,7 @@ fn prepare(spec: &TurnSpec, around: &Surroundings) -> Result<Prepared> {
             OsString::from("HERMES_SESSION_ID"),
             OsString::from(&spec.stored_id),
         ),
+        marked.variable(),
     ];
     let env = spec.agent.environment(ours, extra);
     Ok((invocation, Place { cwd, env }, file))

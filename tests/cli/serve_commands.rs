@@ -266,5 +266,6 @@ fn a_timer_of_a_desktop_application_ends_with_it_and_that_is_said() {
             said.contains("belongs to a desktop application: the timer ends with it"),
             "{said}"
         );
+        assert!(said.contains("hermes service print"), "{said}");
     }
 }

@@ -195,10 +195,10 @@ fn killed(times: u32, seed: u64) {
     }
 }
 
-#[test]
-fn a_killed_serve_takes_its_agent_with_it() {
+/// Kills a serve under a turn of this agent; nothing of it may be left.
+fn dies_with_serve(agent: &str) {
     let story = Story::new(3);
-    serving::agent(&story.sandbox, "stall");
+    serving::agent(&story.sandbox, agent);
     let serve = Serving::start(&story.sandbox);
     let mut client = serve.client();
     let made = client.call("session.create", &json!({}));
@@ -206,7 +206,7 @@ fn a_killed_serve_takes_its_agent_with_it() {
     client.call("prompt.submit", &params);
     client.wait_for("message.delta");
     serve.kill();
-    // The agent holds the other end of the pipe open while it lives.
+    // Each process of the agent holds the other end of the pipe open while it lives.
     let mut ends = [rustix::event::PollFd::new(
         &story.alive,
         rustix::event::PollFlags::IN,
@@ -216,7 +216,18 @@ fn a_killed_serve_takes_its_agent_with_it() {
         tv_nsec: 0,
     };
     let ended = rustix::event::poll(&mut ends, Some(&patience)).expect("a look");
-    assert_eq!(ended, 1, "the agent outlived its serve");
+    assert_eq!(ended, 1, "{agent}: something outlived its serve");
+}
+
+#[test]
+fn a_killed_serve_takes_its_agent_with_it() {
+    dies_with_serve("stall");
+}
+
+#[test]
+fn a_killed_serve_takes_what_its_agent_started_with_it() {
+    // One of them is in the agent's group, one has left it.
+    dies_with_serve("clan");
 }
 
 #[test]

@@ -69,6 +69,31 @@ fn other_programs_learn_which_sessions_are_ours() {
     assert!(leases(&sandbox).is_empty());
 }
 
+/// Another process of the family that has a session of ours live; any that lives will do.
+struct Elsewhere {
+    other: Serving,
+    lease: Value,
+    _sandbox: Sandbox,
+}
+
+impl Elsewhere {
+    fn with(ours: &Sandbox, session: &str) -> Self {
+        let sandbox = Sandbox::new();
+        serving::configure(&sandbox, "");
+        let other = Serving::start(&sandbox);
+        let lease = json!({
+            "lease_id": "0".repeat(32), "session_id": session, "surface": "tui", "pid": other.pid(),
+            "started_at": 1.0, "updated_at": 1.0,
+        });
+        ours.write(REGISTRY, json!({"entries": [lease]}).to_string());
+        Self {
+            other,
+            lease,
+            _sandbox: sandbox,
+        }
+    }
+}
+
 #[test]
 fn a_session_that_another_process_has_live_is_left_to_it() {
     let sandbox = Sandbox::new();
@@ -76,15 +101,7 @@ fn a_session_that_another_process_has_live_is_left_to_it() {
     let mut serve = Serving::start(&sandbox);
     let stored = set(&mut serve);
     assert_eq!(serve.stop().code(), Some(0));
-    // Any process of the family that lives will do.
-    let elsewhere = Sandbox::new();
-    serving::configure(&elsewhere, "");
-    let other = Serving::start(&elsewhere);
-    let theirs = json!({
-        "lease_id": "0".repeat(32), "session_id": stored, "surface": "tui", "pid": other.pid(),
-        "started_at": 1.0, "updated_at": 1.0,
-    });
-    sandbox.write(REGISTRY, json!({"entries": [theirs]}).to_string());
+    let elsewhere = Elsewhere::with(&sandbox, &stored);
 
     let mut serve = Serving::at(&sandbox, "2026-06-01T23:10:00Z");
     serve.pass(600, 60);
@@ -92,13 +109,65 @@ fn a_session_that_another_process_has_live_is_left_to_it() {
     let mut client = serve.client();
     let refused = client.ask("session.resume", &json!({"session_id": stored}));
     assert_eq!(refused["error"]["code"], 4090, "{refused}");
-    let holder = format!("tui, pid {}", other.pid());
-    assert_eq!(refused["error"]["data"]["holder"], holder.as_str());
-    assert_eq!(leases(&sandbox), [theirs]);
+    let holder = format!("tui, pid {}", elsewhere.other.pid());
+    let data = &refused["error"]["data"];
+    assert_eq!(data["holder"], holder.as_str());
+    assert_eq!(data["since"], 1);
+    assert_eq!(leases(&sandbox), std::slice::from_ref(&elsewhere.lease));
 
-    other.kill();
+    elsewhere.other.kill();
     client.call("session.resume", &json!({"session_id": stored}));
     serve.clock("settle");
     assert_eq!(serving::asked(&sandbox).len(), 2);
     assert_eq!(told(&sandbox, &serve, 1)[0]["pid"], serve.pid());
+}
+
+#[test]
+fn a_loop_whose_other_driver_ends_is_driven_again_though_nobody_asks() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    let stored = set(&mut serve);
+    assert_eq!(serve.stop().code(), Some(0));
+    let elsewhere = Elsewhere::with(&sandbox, &stored);
+    let mut serve = Serving::at(&sandbox, "2026-06-01T23:10:00Z");
+    serve.pass(600, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 1, "it has another driver");
+    // Killed, it leaves its lease; the next look is at most five minutes later.
+    elsewhere.other.kill();
+    serve.pass(300, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 2, "what was missed is one");
+    serve.pass(300, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 3);
+    assert_eq!(told(&sandbox, &serve, 1)[0]["pid"], serve.pid());
+}
+
+#[test]
+fn a_lease_of_a_dead_process_on_a_session_of_ours_is_taken_back() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::start(&sandbox);
+    let stored = set(&mut serve);
+    sandbox
+        .hermes()
+        .args(["session", "close", &stored])
+        .assert()
+        .code(0);
+    told(&sandbox, &serve, 0);
+    let dead = |session: &str| {
+        json!({
+            "lease_id": session, "session_id": session, "surface": "tui", "pid": 4_194_304,
+            "started_at": 1.0, "updated_at": 1.0,
+        })
+    };
+    let theirs = dead("20260101_090000_abcdef");
+    // A pid that somebody else has by now is no live session either.
+    let mut reused = dead(&stored);
+    reused["pid"] = json!(std::process::id());
+    reused["process_start_time"] = json!(1.0);
+    let document = json!({"entries": [reused, theirs]});
+    sandbox.write(REGISTRY, document.to_string());
+    serve.pass(300, 60);
+    assert_eq!(told(&sandbox, &serve, 1), [theirs]);
+    assert_eq!(serving::asked(&sandbox).len(), 1, "it stays closed");
 }

@@ -173,3 +173,38 @@ fn an_orderly_stop_keeps_what_waits_and_takes_its_sign_of_life_back() {
     serve.kill();
     assert_eq!(signs(pid), 1, "whoever is killed leaves it behind");
 }
+
+#[test]
+fn progress_that_an_agent_declares_keeps_its_turn_fresh_and_is_shown() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    serving::agent(&sandbox, "declare");
+    let go = sandbox.home().join("agent-go");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &go, mode).expect("a pipe");
+    let mut serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    let session = create(&mut client);
+    submit(&mut client, &session, "ask: long work");
+    client.wait_for("message.delta");
+    serve.clock("advance 500");
+    std::fs::write(&go, "go\n").expect("it listens");
+    let declared = loop {
+        let said = client.wait_for("status.update");
+        if said["payload"]["kind"] == "progress" {
+            break said;
+        }
+    };
+    assert_eq!(declared["payload"]["text"], "half of it is done");
+    drop(client);
+    alone(&serve);
+    // More than ten minutes after its last output, and less after what it declared.
+    serve.clock("advance 300");
+    serve.clock("advance 60");
+    assert_eq!(turns(&serve)["running"], 1);
+    // What it prints to stderr otherwise is no progress: it is stopped, and the session goes.
+    serve.clock("advance 600");
+    serve.clock("advance 60");
+    serve.clock("settle");
+    assert_eq!(turns(&serve)["running"], 0);
+}

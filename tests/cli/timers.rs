@@ -98,6 +98,63 @@ fn a_timer_that_nothing_would_drive_is_not_set() {
     }
 }
 
+/// A backend of Hermes Agent, as far as its command line and its environment tell. It lives as long as
+/// its stdin is open.
+fn backend(sandbox: &Sandbox, desktop: &str) -> std::process::Child {
+    let place = sandbox.user_home();
+    let interpreter = place.join("python3");
+    if !interpreter.exists() {
+        std::os::unix::fs::symlink("/bin/sh", &interpreter).expect("a link");
+        std::fs::write(place.join("hermes"), "echo up; read line\n").expect("a script");
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it outlives the call that starts it"
+    )]
+    let mut command = std::process::Command::new(interpreter);
+    command
+        .arg(place.join("hermes"))
+        .arg("serve")
+        .env_clear()
+        .env("HERMES_HOME", sandbox.home())
+        .env("HERMES_DESKTOP", desktop)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut line = [0; 3];
+    let stdout = child.stdout.as_mut().expect("its stdout");
+    std::io::Read::read_exact(stdout, &mut line).expect("it is up");
+    child
+}
+
+#[test]
+fn where_the_only_backend_is_a_desktop_s_one_learns_that_a_timer_ends_with_it() {
+    let sandbox = Sandbox::new();
+    let refused = |kind: &str| {
+        let done = sandbox
+            .hermes()
+            .args([kind, "start", "5m", "check"])
+            .assert();
+        let done = done.code(1);
+        String::from_utf8_lossy(&done.get_output().stderr).into_owned()
+    };
+    let said = |pid: u32| format!("belongs to a desktop application (pid {pid})");
+    let mut desktop = backend(&sandbox, "1");
+    for kind in ["loop", "heartbeat"] {
+        let told = refused(kind);
+        assert!(told.contains(&said(desktop.id())), "{told}");
+        assert!(told.contains("ends with it"), "{told}");
+        assert!(told.contains("hermes service print"), "{told}");
+    }
+    // One that somebody started by himself stays.
+    let mut plain = backend(&sandbox, "0");
+    assert!(!refused("loop").contains("desktop application"));
+    for child in [&mut desktop, &mut plain] {
+        drop(child.stdin.take());
+        child.wait().expect("its end");
+    }
+}
+
 #[test]
 fn heartbeat_texts_are_read() {
     let args = [

@@ -18,6 +18,18 @@ crash) echo "it broke" >&2; exit 3 ;;
 flood) head -c 3000000 /dev/zero | tr '\0' x; echo ;;
 stall) echo "I begin"; exec sleep 1000 ;;
 stubborn) trap '' TERM; echo "I stay"; while :; do sleep 1000; done ;;
+declare)
+	echo "I begin"
+	read -r _ <"$HERMES_HOME/agent-go"
+	echo "HERMES_PROGRESS: half of it is done" >&2
+	exec sleep 1000
+	;;
+clan)
+	setsid sh -c 'while :; do sleep 1000; done' &
+	sleep 1000 &
+	echo "I begin"
+	exec sleep 1000
+	;;
 family)
 	trap '' TERM
 	(while :; do sleep 1000; done) &

@@ -42,6 +42,8 @@ pub(crate) enum Event {
     TurnNotStarted(TurnId, String),
     /// The agent said something; empty is a sign of life.
     TurnOutput(TurnId, String),
+    /// The agent declares that it gets on, and with what.
+    TurnProgress(TurnId, String),
     /// The agent is done.
     TurnEnded(TurnId, Box<End>),
     /// The judge has spoken.
@@ -132,6 +134,8 @@ pub(crate) enum Order {
     History(String, u32, Then),
     /// The wake-ups of a session's timers.
     Ticks(String, Option<TimerKind>, u32, Then),
+    /// Sessions of ours that another process held, and holds no longer.
+    Freed,
     /// Sessions that nobody ended, not used since.
     LeftOpen(f64),
     /// The first of these files that is there: a standing task.
@@ -194,6 +198,8 @@ pub(crate) enum Stored {
     History(Result<Vec<Message>, String>, Then),
     /// Of [`Order::Ticks`].
     Ticks(Result<Vec<Tick>, String>, Then),
+    /// Of [`Order::Freed`]: those that have something to do.
+    Freed(Vec<Found>),
     /// Of [`Order::LeftOpen`].
     LeftOpen(Result<Vec<Card>, String>),
     /// Of [`Order::Task`].

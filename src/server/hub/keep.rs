@@ -144,6 +144,7 @@ impl Hub {
                     self.answer(conn, &id, &Ok(answer));
                 }
             }
+            Stored::Freed(sessions) => self.freed(sessions),
             Stored::LeftOpen(cards) => self.sweep(cards.unwrap_or_default()),
         }
     }
@@ -284,6 +285,22 @@ impl Hub {
         let stored = self.sessions.get(id).filter(|live| live.stored);
         if let Some(stored) = stored.map(|live| live.card.id.clone()) {
             self.order(Order::Lease(stored, Some(id.to_owned())));
+        }
+    }
+
+    /// Sessions whose other holder is gone are driven here again.
+    fn freed(&mut self, sessions: Vec<Found>) {
+        if self.draining {
+            return;
+        }
+        for found in sessions {
+            let id = found.card.id.clone();
+            if !self.by_stored.contains_key(&id) {
+                self.load(found);
+                self.log(format!(
+                    "The session {id} goes on here: the process that held it is gone."
+                ));
+            }
         }
     }
 

@@ -20,9 +20,12 @@ impl Hub {
         self.chore(Chore::Cap, CAP_SECONDS);
     }
 
-    /// Looks at every session, so that a timer that was lost cannot keep one, and lets the reapers
-    /// run.
+    /// Looks at every session, so that a timer that was lost cannot keep one, lets the reapers run, and
+    /// takes up what another process had.
     pub(super) fn maintain(&mut self) {
+        if self.keeping.is_loaded() {
+            self.order(Order::Freed);
+        }
         let ids: Vec<String> = self.sessions.keys().cloned().collect();
         for id in ids {
             self.step(&id, SessionEvent::Wake);

@@ -68,7 +68,10 @@ impl Hub {
             let _infallible = write!(text, " It is not stored yet: {why}.");
         }
         if self.identity.desktop {
-            text.push_str(" This serve belongs to a desktop application: the timer ends with it.");
+            text.push_str(
+                " This serve belongs to a desktop application: the timer ends with it. A serve of its \
+                 own would go on: see hermes service print; hermes serve --passive takes over.",
+            );
         }
         text
     }

@@ -244,6 +244,7 @@ impl Trial {
             Order::List { then, .. } => Stored::List(why.map_or(Ok(Vec::new()), Err), then),
             Order::History(_, _, then) => Stored::History(why.map_or(Ok(Vec::new()), Err), then),
             Order::Ticks(_, _, _, then) => Stored::Ticks(why.map_or(Ok(Vec::new()), Err), then),
+            Order::Freed => Stored::Freed(Vec::new()),
             Order::LeftOpen(_) => Stored::LeftOpen(why.map_or(Ok(Vec::new()), Err)),
             Order::Task(_, then) => Stored::Task(Some("a task".to_owned()), then),
         }

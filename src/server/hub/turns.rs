@@ -258,6 +258,16 @@ impl Hub {
         self.tell(&id, "message.delta", Some(&json!({"text": text})));
     }
 
+    pub(super) fn turn_progress(&mut self, turn: TurnId, words: &str) {
+        let Some(id) = self.line.running.get(&turn).cloned() else {
+            return;
+        };
+        self.step(&id, SessionEvent::Progress);
+        if !words.is_empty() {
+            self.say(&id, "progress", words);
+        }
+    }
+
     pub(super) fn turn_ended(&mut self, turn: TurnId, end: End) {
         let Some(id) = self.line.running.remove(&turn) else {
             return;

@@ -1,33 +1,60 @@
 //! Whose a session is: ours, Hermes Agent's, or ours and live in another process.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::Desk;
 use crate::home::Home;
 use crate::server::hub::{Stored, Then};
 use crate::server::lease_file::Leases;
 use crate::sessions::rows::{self, Registry};
-use crate::sessions::store::{Loaded, Store, Theirs};
+use crate::sessions::store::{Found, Loaded, Store, Theirs};
 
 impl Desk {
-    fn others(&self) -> BTreeMap<String, String> {
-        let leases = self.leases.as_ref();
-        leases.map(Leases::of_others).unwrap_or_default()
-    }
-
     /// Sessions that another process has live are left to it: a timer has one driver.
     pub(super) fn load(&mut self) -> Result<Loaded, String> {
         let mut loaded = self.ask(Store::load)?;
-        let others = self.others();
+        let others = self.leases.as_mut().map(Leases::look).unwrap_or_default();
         loaded.revived.retain(|found| {
-            let holder = others.get(&found.card.id);
-            if let Some(holder) = holder {
-                let id = &found.card.id;
+            let id = &found.card.id;
+            let theirs = others.held.get(id);
+            if let Some(theirs) = theirs {
+                let holder = &theirs.holder;
                 tracing::warn!("The session {id} is left to {holder}, which holds it.");
+                self.with_others.insert(id.clone());
             }
-            holder.is_none()
+            theirs.is_none()
         });
         Ok(loaded)
+    }
+
+    /// Sessions of ours that another process held until now, and that have something to do: they are
+    /// ours to drive again. What a dead process left in the registry is taken back.
+    pub(super) fn freed(&mut self) -> Vec<Found> {
+        let others = self.leases.as_mut().map(Leases::look).unwrap_or_default();
+        let mut held: BTreeSet<String> = others.held.into_keys().collect();
+        held.retain(|id| self.is_ours(id));
+        let mut left = others.left;
+        left.retain(|id| self.is_ours(id));
+        let mut free = std::mem::take(&mut self.with_others);
+        free.extend(left.iter().cloned());
+        free.retain(|id| !held.contains(id));
+        if let Some(leases) = &mut self.leases {
+            leases.reclaim(left);
+        }
+        self.with_others = held;
+        let mut found = Vec::new();
+        for id in free {
+            match self.ask(|store| store.find_live(&id)) {
+                Ok(live) => found.extend(live),
+                // Another time.
+                Err(_) => drop(self.with_others.insert(id)),
+            }
+        }
+        found
+    }
+
+    fn is_ours(&mut self, id: &str) -> bool {
+        self.ask(|store| store.is_ours(id)) == Ok(true)
     }
 
     pub(super) fn find(&mut self, name: &str, then: Then) -> Stored {
@@ -70,15 +97,8 @@ impl Desk {
 
     /// A session that another process has live, whoever made it.
     fn elsewhere(&self, id: &str) -> Option<Theirs> {
-        let holder = self.others().remove(id)?;
-        let since = self
-            .registry()
-            .newest(id)
-            .and_then(|lease| lease.started_at);
-        Some(Theirs {
-            holder,
-            since: since.map(jiff::Timestamp::as_second),
-        })
+        let others = self.leases.as_ref()?.others(|other| other == id);
+        others.held.into_values().next()
     }
 
     /// Whether a session is Hermes Agent's, and who has it.

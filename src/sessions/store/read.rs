@@ -1,6 +1,6 @@
 //! What serve reads of its own tables: at a start, and when a client resumes or lists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -86,28 +86,22 @@ impl Store {
             "UPDATE hermes_messages SET state = ?1 WHERE state = ?2",
             [state::INTERRUPTED, state::RUNNING],
         )?;
-        let mut query = connection.prepare(
-            "SELECT id FROM hermes_sessions AS s WHERE ended_at IS NULL AND (
-               EXISTS (SELECT 1 FROM hermes_messages WHERE session_id = s.id AND state = 'queued')
-               OR EXISTS (SELECT 1 FROM state_meta AS m LEFT JOIN hermes_timers AS t
-                   ON t.session_id = s.id AND m.key = t.kind || ':' || s.id
-                   WHERE m.key IN ('loop:' || s.id, 'heartbeat:' || s.id)
-                   AND t.not_driven IS NULL AND m.value LIKE '%\"active\"%'))
-             ORDER BY last_active DESC",
-        )?;
-        let ids = query
-            .query_map([], |row| row.get(0))?
-            .collect::<rusqlite::Result<Vec<String>>>()?;
-        let owned = gateway_owned(connection)?;
-        let mut revived = Vec::with_capacity(ids.len());
-        for id in ids {
-            revived.extend(found(connection, &id, &owned)?);
-        }
         Ok(Loaded {
             next_message,
-            revived,
+            revived: found(connection, &live(connection, None)?)?,
             interrupted,
         })
+    }
+
+    /// One session by its id, where something of it waits to be done: see [`Loaded::revived`].
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn find_live(&self, id: &str) -> Result<Option<Found>> {
+        live(&self.connection, Some(id))
+            .and_then(|ids| found(&self.connection, &ids))
+            .map(|mut found| found.pop())
+            .map_err(|error| failed("read", error))
     }
 
     /// One session, by its id or, where no id is that, by its title.
@@ -125,10 +119,8 @@ impl Store {
                     |row| row.get(0),
                 )
                 .optional()?;
-            match id {
-                Some(id) => found(&self.connection, &id, &gateway_owned(&self.connection)?),
-                None => Ok(None),
-            }
+            let ids: Vec<String> = id.into_iter().collect();
+            Ok(found(&self.connection, &ids)?.pop())
         };
         look().map_err(|error| failed("read", error))
     }
@@ -297,7 +289,7 @@ fn tick(row: &Row<'_>) -> rusqlite::Result<Tick> {
 }
 
 /// Sessions that a messaging gateway answers for.
-fn gateway_owned(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn gateway_owned(connection: &Connection) -> rusqlite::Result<HashSet<String>> {
     let routes = rows::routing(connection, ROUTES)?.unwrap_or_default();
     let live = routes
         .into_iter()
@@ -316,41 +308,90 @@ fn messages(connection: &Connection, id: &str, most: u32) -> rusqlite::Result<Ve
     Ok(newest)
 }
 
-fn timer(connection: &Connection, id: &str, kind: &str) -> rusqlite::Result<Option<StoredTimer>> {
+/// Open sessions with an armed timer that serve drives, or a message that waits: their ids, the newest
+/// use first.
+fn live(connection: &Connection, only: Option<&str>) -> rusqlite::Result<Vec<String>> {
     connection
         .prepare_cached(
-            "SELECT coalesce(m.value, ''), coalesce(t.own, '{}'), t.not_driven FROM state_meta AS m
-             LEFT JOIN hermes_timers AS t ON t.session_id = ?1 AND t.kind = ?2
-             WHERE m.key = ?2 || ':' || ?1",
+            "SELECT id FROM hermes_sessions AS s
+             WHERE ended_at IS NULL AND (?1 IS NULL OR id = ?1) AND (
+               EXISTS (SELECT 1 FROM hermes_messages WHERE session_id = s.id AND state = 'queued')
+               OR EXISTS (SELECT 1 FROM state_meta AS m LEFT JOIN hermes_timers AS t
+                   ON t.session_id = s.id AND m.key = t.kind || ':' || s.id
+                   WHERE m.key IN ('loop:' || s.id, 'heartbeat:' || s.id)
+                   AND t.not_driven IS NULL AND m.value LIKE '%\"active\"%'))
+             ORDER BY last_active DESC",
         )?
-        .query_row([id, kind], |row| {
-            Ok(StoredTimer {
-                text: row.get(0)?,
-                own: row.get(1)?,
-                not_driven: row.get(2)?,
-            })
-        })
-        .optional()
+        .query_map([only], |row| row.get(0))?
+        .collect()
 }
 
-fn found(
+/// The timers of one kind, by their sessions.
+fn timers(
     connection: &Connection,
-    id: &str,
-    gateway_owned: &[String],
-) -> rusqlite::Result<Option<Found>> {
-    let sql = format!("{CARD} WHERE id = ?1");
-    let card = connection
+    ids: &str,
+    kind: &str,
+) -> rusqlite::Result<HashMap<String, StoredTimer>> {
+    connection
+        .prepare_cached(
+            "SELECT w.value, coalesce(m.value, ''), coalesce(t.own, '{}'), t.not_driven
+             FROM json_each(?1) AS w JOIN state_meta AS m ON m.key = ?2 || ':' || w.value
+             LEFT JOIN hermes_timers AS t ON t.session_id = w.value AND t.kind = ?2",
+        )?
+        .query_map([ids, kind], |row| {
+            let timer = StoredTimer {
+                text: row.get(1)?,
+                own: row.get(2)?,
+                not_driven: row.get(3)?,
+            };
+            Ok((row.get(0)?, timer))
+        })?
+        .collect()
+}
+
+/// The newest messages of each session, oldest first.
+fn windows(connection: &Connection, ids: &str) -> rusqlite::Result<HashMap<String, Vec<Message>>> {
+    let mut query = connection.prepare_cached(
+        "SELECT id, session_id, role, origin, text, at, state FROM (
+           SELECT *, row_number() OVER (PARTITION BY session_id ORDER BY id DESC) AS nth
+           FROM hermes_messages WHERE session_id IN (SELECT value FROM json_each(?1)))
+         WHERE nth <= ?2 ORDER BY id",
+    )?;
+    let mut windows: HashMap<String, Vec<Message>> = HashMap::new();
+    for message in query.query_map(params![ids, WINDOW], message)? {
+        let message = message?;
+        let window = windows.entry(message.session_id.clone()).or_default();
+        window.push(message);
+    }
+    Ok(windows)
+}
+
+/// These sessions with all that belongs to them, in this order: a query for each table, not for each
+/// session.
+fn found(connection: &Connection, ids: &[String]) -> rusqlite::Result<Vec<Found>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted = serde_json::Value::from(ids).to_string();
+    let sql = format!("{CARD} WHERE id IN (SELECT value FROM json_each(?1))");
+    let mut cards: HashMap<String, Card> = connection
         .prepare_cached(&sql)?
-        .query_row([id], card)
-        .optional()?;
-    let Some(card) = card else {
-        return Ok(None);
-    };
-    Ok(Some(Found {
-        messages: messages(connection, id, WINDOW)?,
-        looping: timer(connection, id, "loop")?,
-        heartbeat: timer(connection, id, "heartbeat")?,
-        gateway_owned: gateway_owned.iter().any(|owned| owned == id),
-        card,
-    }))
+        .query_map([&wanted], |row| {
+            card(row).map(|card| (card.id.clone(), card))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut windows = windows(connection, &wanted)?;
+    let mut loops = timers(connection, &wanted, "loop")?;
+    let mut heartbeats = timers(connection, &wanted, "heartbeat")?;
+    let owned = gateway_owned(connection)?;
+    let found = ids.iter().filter_map(|id| {
+        Some(Found {
+            card: cards.remove(id)?,
+            messages: windows.remove(id).unwrap_or_default(),
+            looping: loops.remove(id),
+            heartbeat: heartbeats.remove(id),
+            gateway_owned: owned.contains(id),
+        })
+    });
+    Ok(found.collect())
 }
