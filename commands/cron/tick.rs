@@ -7,13 +7,14 @@ use std::time::Duration;
 use clap::Args;
 use hermes::config::{Config, Settings};
 use hermes::cron::dispatcher::{Dispatcher, Fate, Parts};
-use hermes::cron::due::{self, Change, Due, Note, Policy, Scene};
+use hermes::cron::due::{self, Change, Due, Note, Order, Policy, Scene};
 use hermes::cron::jobs_file::JobsFile;
 use hermes::cron::stamp::Stamp;
 use hermes::cron::ticker::{Pass, Ticker};
 use hermes::cron::witness_store::StoreWitness;
 use hermes::cron::zone::Zone;
 use hermes::error::{Context, Error, Kind, Result};
+use hermes::ledger::store::utc;
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use jiff::Timestamp;
@@ -192,10 +193,12 @@ impl Tick {
         let life = silence.max(RUN_CLAIM_SECONDS);
         let scene = Scene {
             now,
+            last_pass: None,
             zones: &zone.zones,
             policy: Policy {
                 catch_up_missed: settings.catch_up_missed,
                 run_claim_seconds: i64::try_from(life).unwrap_or(i64::MAX),
+                max_catch_ups: settings.max_catch_ups_per_tick,
             },
             machine: &witness.machine(settings.machine_id.as_deref()),
             running: &HashSet::new(),
@@ -242,12 +245,17 @@ fn new_id() -> String {
 }
 
 fn document(at: &Stamp, found: &Due) -> Value {
-    let orders = found.orders.iter().map(|order| {
+    let order = |order: &Order| {
         json!({
             "job_id": order.job_id,
             "scheduled_instant": order.scheduled_instant(),
             "kind": order.kind.as_str(),
         })
+    };
+    let orders = found.orders.iter().map(order);
+    let held = found.held.iter().map(order);
+    let skipped = found.passed_by.iter().map(|late| {
+        json!({"job_id": late.job_id, "scheduled_instant": utc(late.slot), "reason": late.reason})
     });
     let changes = found.changes.iter().map(|change| {
         // A key that goes is set to null, which is what readers of the store make of it.
@@ -263,6 +271,8 @@ fn document(at: &Stamp, found: &Due) -> Value {
     json!({
         "at": at.to_string(),
         "orders": orders.collect::<Vec<_>>(),
+        "held": held.collect::<Vec<_>>(),
+        "skipped": skipped.collect::<Vec<_>>(),
         "changes": changes.collect::<Vec<_>>(),
     })
 }
@@ -278,17 +288,25 @@ fn reasons(change: &Change) -> String {
 
 /// The outcome for people: what would run, then what would change.
 fn page(at: &Stamp, found: &Due) -> String {
-    let due = human::count(found.orders.len(), "job is due", "jobs are due");
+    let count = found.orders.len() + found.held.len();
+    let due = human::count(count, "job is due", "jobs are due");
     let mut lines = vec![format!("At {at} {due}.")];
-    for order in &found.orders {
+    let line = |verb: &str, order: &Order, why: &str| {
         let slot = order.scheduled_instant();
         let slot = slot.map_or_else(|| "on request".to_owned(), |slot| format!("for {slot}"));
-        lines.push(format!(
-            "  run     {}  {slot}, {}",
+        format!(
+            "  {verb:<6}  {}  {slot}, {}{why}",
             order.job_id,
             order.kind.as_str()
-        ));
-    }
+        )
+    };
+    lines.extend(found.orders.iter().map(|order| line("run", order, "")));
+    let later = ": left to a later pass (cron.max_catch_ups_per_tick)";
+    lines.extend(found.held.iter().map(|order| line("hold", order, later)));
+    lines.extend(found.passed_by.iter().map(|late| {
+        let (slot, reason) = (utc(late.slot), &late.reason);
+        format!("  skip    {}  for {slot}, {reason}", late.job_id)
+    }));
     for change in &found.changes {
         let verb = if change.removed { "remove" } else { "change" };
         let keys: Vec<&str> = change

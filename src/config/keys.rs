@@ -33,6 +33,13 @@ pub const KEYS: &[Key] = &[
         Default::Flag(true),
         "run a job once whose slot was missed beyond its grace",
     ),
+    // Half of the jobs that run at once: those that are on time find room beside an outage's.
+    Key::ours(
+        "cron.max_catch_ups_per_tick",
+        Count(0),
+        Default::Count(4),
+        "overdue jobs that one pass starts, after an outage; 0 is no cap",
+    ),
     Key::theirs(
         "cron.max_parallel_jobs",
         Count(0),

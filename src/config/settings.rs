@@ -30,6 +30,8 @@ pub struct Settings {
 pub struct Cron {
     /// Run a job once whose slot was missed beyond its grace.
     pub catch_up_missed: bool,
+    /// Overdue jobs that one pass starts; none is no cap.
+    pub max_catch_ups_per_tick: Option<usize>,
     /// Jobs that run at once; none is no cap.
     pub max_parallel_jobs: Option<u64>,
     /// Outputs kept of each job; none keeps all.
@@ -174,6 +176,8 @@ impl Cron {
         let provider = config.text("cron.provider").unwrap_or_default();
         Self {
             catch_up_missed: config.flag("cron.catch_up_missed"),
+            max_catch_ups_per_tick: cap(config, "cron.max_catch_ups_per_tick")
+                .map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
             max_parallel_jobs: cap(config, "cron.max_parallel_jobs"),
             output_retention: cap(config, "cron.output_retention"),
             completed_retention: limit(scaled(config, "cron.completed_retention_days", 86_400.0)),

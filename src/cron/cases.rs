@@ -29,6 +29,7 @@ fn scan(job: &Map<String, Value>, now: &str, policy: Policy, witness: &dyn Witne
     let zones = Zones::of(zone("Europe/Berlin"));
     let scene = Scene {
         now: at(now),
+        last_pass: None,
         zones: &zones,
         policy,
         machine: "here:1",
@@ -263,6 +264,7 @@ fn a_bad_record_stops_no_other() {
     let zones = Zones::of(TimeZone::UTC);
     let scene = Scene {
         now: at("2026-06-17T12:00:00Z"),
+        last_pass: None,
         zones: &zones,
         policy: Policy::default(),
         machine: "here:1",

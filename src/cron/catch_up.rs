@@ -41,6 +41,16 @@ impl CatchUp {
         }
     }
 
+    /// How late a slot may be run; `None`: however late.
+    #[must_use]
+    pub fn limit(self) -> Option<SignedDuration> {
+        match self {
+            Self::Once => None,
+            Self::Skip => Some(SignedDuration::ZERO),
+            Self::MaxLateness(limit) => Some(limit),
+        }
+    }
+
     /// Why a slot this late is not run; `None`: it is.
     #[must_use]
     pub fn objection(self, late: SignedDuration) -> Option<String> {

@@ -9,6 +9,8 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
+use super::burst;
+pub use super::burst::Wait;
 use super::due_pass::Pass;
 use super::due_repair;
 use super::job::Job;
@@ -21,6 +23,8 @@ use super::stamp::Stamp;
 pub struct Scene<'a> {
     /// The instant of the scan.
     pub now: Timestamp,
+    /// The instant of the pass before this one, where it was this ticker's, a moment ago.
+    pub last_pass: Option<Timestamp>,
     /// The zones that stamps are read and written in.
     pub zones: &'a Zones,
     /// What the operator chose.
@@ -68,6 +72,8 @@ pub struct Policy {
     pub catch_up_missed: bool,
     /// The life of a one-shot's lease, in seconds: three times the agent's limit, at least 1800.
     pub run_claim_seconds: i64,
+    /// `cron.max_catch_ups_per_tick`: overdue jobs that one scan starts; none is no cap.
+    pub max_catch_ups: Option<usize>,
 }
 
 impl Default for Policy {
@@ -75,6 +81,7 @@ impl Default for Policy {
         Policy {
             catch_up_missed: true,
             run_claim_seconds: 1_800,
+            max_catch_ups: None,
         }
     }
 }
@@ -92,6 +99,8 @@ pub struct Order {
     pub kind: OrderKind,
     /// Seconds since the slot.
     pub late_seconds: f64,
+    /// It is overdue, and may be left to a later pass.
+    pub wait: Option<Wait>,
 }
 
 impl Order {
@@ -209,6 +218,19 @@ impl Reason {
     }
 }
 
+/// A slot that is not run because it comes too late, by the job's own policy or by the operator's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassedBy {
+    /// The job's place in the list that was scanned.
+    pub index: usize,
+    /// Its id, after repairs.
+    pub job_id: String,
+    /// The slot.
+    pub slot: Timestamp,
+    /// Why it is not run, for its record.
+    pub reason: String,
+}
+
 /// Something that nobody changes and somebody should see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -231,6 +253,10 @@ pub enum Note {
 pub struct Due {
     /// Jobs to run, in order.
     pub orders: Vec<Order>,
+    /// Overdue jobs beyond what one scan starts: they are as they were, for the next one.
+    pub held: Vec<Order>,
+    /// Slots that come too late.
+    pub passed_by: Vec<PassedBy>,
     /// Records to change.
     pub changes: Vec<Change>,
     /// How many jobs catch up: the counter file grows by this.
@@ -257,6 +283,10 @@ pub fn due<'j>(
         }
         found.changes.extend(pass.into_change());
     }
+    if let Some(most) = scene.policy.max_catch_ups {
+        burst::hold(&mut found, most);
+    }
+    found.catch_ups = burst::catch_ups(&found);
     found
 }
 

@@ -1,13 +1,12 @@
 //! The steps of the due scan for one job.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::due::{self, Due, Note, Order, OrderKind, Reason};
+use super::due::{self, Due, Note, Reason};
 use super::due_pass::Pass;
-use super::job::{Claim, Job};
+use super::job::Job;
 use super::lateness;
-use super::loose::Loose;
 use super::next;
 use super::schedule::{Schedule, StoredError};
 use super::stamp::Stamp;
@@ -19,7 +18,7 @@ const PENDING_SECONDS: f64 = 300.0;
 const CONTRADICTION: &str = "auto-disabled: enabled+paused contradiction";
 
 /// What a step says about the rest.
-enum Step {
+pub(super) enum Step {
     Go,
     Stop,
 }
@@ -103,7 +102,7 @@ impl Pass<'_> {
     }
 
     /// Whether the holder of a claim is gone and no run of the job goes on without him.
-    fn is_left(&self, owner: &str) -> bool {
+    pub(super) fn is_left(&self, owner: &str) -> bool {
         let witness = self.scene().witness;
         witness.is_dead(owner) && !witness.is_open(&self.id())
     }
@@ -250,14 +249,14 @@ impl Pass<'_> {
 
     /// Whether a schedule without a next slot stops the scan of its job, since it would be due at
     /// every tick. One whose field is missing altogether fires once more and then has no slot.
-    fn gives_up(&self) -> bool {
+    pub(super) fn gives_up(&self) -> bool {
         !matches!(
             self.schedule(),
             Err(StoredError::Missing(_) | StoredError::Kind)
         )
     }
 
-    fn note_unreadable(&self, found: &mut Due) {
+    pub(super) fn note_unreadable(&self, found: &mut Due) {
         let why = match self.schedule() {
             Ok(_) => "it matches no date in the next 50 years".to_owned(),
             Err(why) => why.to_string(),
@@ -279,99 +278,5 @@ impl Pass<'_> {
         let hold = self.text("quota_hold_until") == Some(stored)
             && self.text("quota_hold_cron_expr") == Some(expr);
         ladder || hold
-    }
-
-    fn dispatch(&mut self, found: &mut Due, stored: &str, stamp: Stamp, slot: Timestamp) {
-        let now = self.scene().now;
-        let manual = Job::read(self.raw()).is_manual();
-        let grace = due::grace(self);
-        let (kind, late_seconds) = due::classify(slot, now, grace);
-        let late = late_seconds > SignedDuration::from_secs(grace).as_secs_f64();
-        if self.is_recurring() && !manual {
-            if late && matches!(self.catch_up(found), Step::Stop) {
-                return;
-            }
-            let seconds = format!("{late_seconds:.1}")
-                .parse::<f64>()
-                .unwrap_or(late_seconds);
-            let at = self.now_text();
-            let dispatch = json!({
-                "scheduled_at": stored, "dispatched_at": at, "lateness_seconds": seconds,
-                "kind": kind.as_str(),
-            });
-            let pending = json!({"scheduled_at": stored, "at": at, "by": self.scene().machine});
-            self.set("last_dispatch", dispatch, Reason::Dispatched);
-            self.set("pending_slot", pending, Reason::Dispatched);
-        } else if self.kind() == Some("once") && matches!(self.once(late_seconds), Step::Stop) {
-            return;
-        }
-        found.orders.push(Order {
-            index: self.index(),
-            job_id: self.id(),
-            slot: (!manual && !stamp.is_naive()).then_some(slot),
-            kind: if manual {
-                OrderKind::Manual
-            } else {
-                OrderKind::Scheduled(kind)
-            },
-            late_seconds,
-        });
-    }
-
-    /// Beyond the grace: on to the next slot, and either one run for all that were missed or none.
-    fn catch_up(&mut self, found: &mut Due) -> Step {
-        let Some(next) = due::next_from_now(self) else {
-            if self.gives_up() {
-                self.note_unreadable(found);
-                return Step::Stop;
-            }
-            return Step::Go;
-        };
-        let skips = !self.scene().policy.catch_up_missed
-            && next
-                .instant(&self.scene().zones.system)
-                .is_some_and(|next| next > self.scene().now);
-        let reason = if skips {
-            Reason::Skipped
-        } else {
-            Reason::CaughtUp
-        };
-        self.set("next_run_at", Value::from(next.to_string()), reason);
-        if skips {
-            return Step::Stop;
-        }
-        found.catch_ups += 1;
-        Step::Go
-    }
-
-    /// A one-shot: missed, exhausted, or leased to us.
-    fn once(&mut self, late_seconds: f64) -> Step {
-        let job = Job::read(self.raw());
-        let holds = |raw: &Loose<'_>, claim: Option<Claim<'_>>| {
-            raw.is_true() && claim.is_none_or(|claim| !self.is_left(claim.by))
-        };
-        let claimed = holds(&job.run_claim, job.run_claim())
-            || holds(&job.fire_claim, job.fire_claim())
-            || self.scene().witness.is_open(&self.id());
-        let repeat = job.repeat();
-        let grace = SignedDuration::from_secs(lateness::ONCE_GRACE_SECONDS).as_secs_f64();
-        if late_seconds > grace {
-            if !claimed {
-                self.remove(Reason::OnceMissed);
-            }
-            return Step::Stop;
-        }
-        if repeat.times.is_some_and(|times| repeat.completed >= times) {
-            let ran = self.get("last_run_at").is_some_and(|ran| !ran.is_null());
-            self.remove(if ran {
-                Reason::OnceExhausted
-            } else {
-                Reason::OnceWedged
-            });
-            return Step::Stop;
-        }
-        let claim = json!({"at": self.now_text(), "by": self.scene().machine});
-        self.set("run_claim", claim, Reason::Dispatched);
-        Step::Go
     }
 }

@@ -15,11 +15,13 @@
 //! - [`zone::Zone`]: the zone of a home and who said so; [`zone_probe`] notices that it changes.
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
+mod burst;
 pub mod catch_up;
 pub mod claim;
 pub mod delivery;
 pub mod dispatcher;
 pub mod due;
+mod due_dispatch;
 mod due_forward;
 mod due_pass;
 mod due_repair;

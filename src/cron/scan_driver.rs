@@ -9,14 +9,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::catch_up::{CatchUp, passed_over, stagger};
+use super::catch_up::{passed_over, stagger};
 use super::dispatcher::Dispatcher;
-use super::due::{self, Due, OrderKind, Policy, Reason, Scene};
+use super::due::{self, Due, OrderKind, PassedBy, Policy, Reason, Scene};
 use super::job::{Job, RawJob};
 use super::job_list::JobList;
 use super::jobs_file::Change;
 use super::known_probe::Known;
-use super::lateness::Lateness;
 use super::next::next_in_cadence;
 use super::output::Document;
 use super::schedule::Schedule;
@@ -35,6 +34,10 @@ pub(super) struct Scan {
     pub(super) dispatcher: Arc<Dispatcher>,
     pub(super) in_flight: InFlight,
     pub(super) now: Timestamp,
+    /// The pass before this one, where it was a moment ago.
+    pub(super) last_pass: Option<Timestamp>,
+    /// Jobs that wait for room: overdue ones do not join them.
+    pub(super) waiting: usize,
 }
 
 /// A job to start.
@@ -56,6 +59,8 @@ pub(super) struct Found {
     pub(super) wakes_at: Option<Timestamp>,
     /// Jobs that catch up.
     pub(super) catch_ups: usize,
+    /// Overdue jobs that are left to later passes.
+    pub(super) held: usize,
 }
 
 impl Scan {
@@ -64,16 +69,22 @@ impl Scan {
         let (dispatcher, now, in_flight) = (Arc::clone(&self.dispatcher), self.now, self.in_flight);
         let running = in_flight.keys().cloned().collect();
         let zones = dispatcher.zones().zones;
+        let settings = &dispatcher.parts.settings;
         let policy = Policy {
-            catch_up_missed: dispatcher.parts.settings.catch_up_missed,
+            catch_up_missed: settings.catch_up_missed,
             run_claim_seconds: run_claim_seconds(&dispatcher),
+            max_catch_ups: settings
+                .max_catch_ups_per_tick
+                .map(|most| most.saturating_sub(self.waiting)),
         };
+        let last_pass = self.last_pass;
         let machine = dispatcher.parts.machine.clone();
         let ledger = dispatcher.ledger_door();
         let (found, gone) = dispatcher
             .with_jobs(move |jobs| {
                 let scene = Scene {
                     now,
+                    last_pass,
                     zones: &zones,
                     policy,
                     machine: &machine,
@@ -123,8 +134,6 @@ type Carried = (Found, Vec<Gone>);
 struct Carry {
     slots: Vec<Slot>,
     gone: Vec<Gone>,
-    /// Orders that the job's own policy withholds.
-    withheld: HashSet<usize>,
     /// Orders of jobs that run, or wait for their start, at this moment.
     busy: HashSet<usize>,
     removed: HashSet<usize>,
@@ -166,7 +175,10 @@ fn carry_out(
     (awake, mut wakes_at): (&[usize], Option<Timestamp>),
 ) -> (Change<Carried>, Vec<Slot>) {
     let mut carry = Carry::default();
-    let (kept, withheld): (Vec<_>, Vec<_>) = due
+    for passed_by in &due.passed_by {
+        carry.pass_by(jobs, passed_by, scene);
+    }
+    let (kept, busy): (Vec<_>, Vec<_>) = due
         .orders
         .into_iter()
         .partition(|order| carry.keeps(jobs, order, (scene, in_flight)));
@@ -174,10 +186,7 @@ fn carry_out(
     for change in due.changes {
         carry.apply(jobs, change, scene);
     }
-    let passed = withheld
-        .iter()
-        .filter(|order| carry.busy.contains(&order.index));
-    for order in kept.iter().chain(passed) {
+    for order in kept.iter().chain(&busy) {
         if let Some(job) = jobs.get_mut(order.index) {
             advance(job, order, scene);
         }
@@ -196,6 +205,7 @@ fn carry_out(
         orders,
         wakes_at,
         catch_ups: due.catch_ups,
+        held: due.held.len(),
     };
     let carried = (found, carry.gone);
     let change = match (changed, carry.removed.is_empty()) {
@@ -241,50 +251,48 @@ fn due_job(job: &RawJob, order: due::Order) -> DueJob {
 }
 
 impl Carry {
-    /// Whether an order is carried out: not while the job runs, or waits for its start, and its own
-    /// policy may withhold a late one.
+    /// Whether an order is carried out: not while the job runs, or waits for its start.
     fn keeps(
         &mut self,
         jobs: &JobList<'_>,
         order: &due::Order,
         (scene, in_flight): (&Scene<'_>, &InFlight),
     ) -> bool {
-        if let Some(why) = in_flight.get(&order.job_id) {
-            self.busy.insert(order.index);
-            if let (Some(job), Some(slot)) = (jobs.got(order.index), order.slot) {
-                let passed = passed_over(job, slot, scene.now, &scene.zones.configured);
-                let slots = std::iter::once(slot).chain(passed);
-                self.slots
-                    .extend(slots.map(|slot| skipped(&order.job_id, slot, why)));
-            }
+        let Some(job) = jobs.got(order.index) else {
             return false;
-        }
-        let (Some(job), Some(slot)) = (jobs.got(order.index), order.slot) else {
-            return jobs.got(order.index).is_some();
         };
-        let OrderKind::Scheduled(lateness) = order.kind else {
+        let passed = order
+            .slot
+            .map(|slot| passed_over(job, slot, scene.now, &scene.zones.configured));
+        let passed = passed.unwrap_or_default();
+        let Some(why) = in_flight.get(&order.job_id) else {
+            if matches!(order.kind, OrderKind::Scheduled(_)) {
+                self.slots.extend(missed(&order.job_id, &passed));
+            }
             return true;
         };
-        let passed = passed_over(job, slot, scene.now, &scene.zones.configured);
-        self.slots.extend(missed(&order.job_id, &passed));
-        if lateness != Lateness::CatchUp {
-            return true;
-        }
-        let objection = CatchUp::of(job).objection(scene.now.duration_since(slot));
-        if let Some(reason) = &objection {
-            self.withheld.insert(order.index);
-            self.slots.push(skipped(&order.job_id, slot, reason));
-        }
-        objection.is_none()
+        self.busy.insert(order.index);
+        let slots = order.slot.into_iter().chain(passed);
+        self.slots
+            .extend(slots.map(|slot| skipped(&order.job_id, slot, why)));
+        false
+    }
+
+    /// A slot that comes too late, and those after it.
+    fn pass_by(&mut self, jobs: &JobList<'_>, late: &PassedBy, scene: &Scene<'_>) {
+        let Some(job) = jobs.got(late.index) else {
+            return;
+        };
+        self.slots
+            .push(skipped(&late.job_id, late.slot, &late.reason));
+        let passed = passed_over(job, late.slot, scene.now, &scene.zones.configured);
+        self.slots.extend(missed(&late.job_id, &passed));
     }
 
     fn apply(&mut self, jobs: &mut JobList<'_>, change: due::Change, scene: &Scene<'_>) {
         let Some(job) = jobs.get_mut(change.index) else {
             return;
         };
-        if change.reasons.contains(&Reason::Skipped) {
-            self.skip(job, &change.job_id, scene);
-        }
         if let Some(moved) = unrun::moved(job, &change, scene) {
             self.slots.push(moved);
         }
@@ -308,20 +316,6 @@ impl Carry {
         for key in &change.unset {
             job.remove(key);
         }
-        if self.withheld.contains(&change.index) {
-            job.remove("pending_slot");
-        }
-    }
-
-    /// The operator's switch says that missed slots are not caught up.
-    fn skip(&mut self, job: &RawJob, job_id: &str, scene: &Scene<'_>) {
-        let Some(stood) = unrun::stood(job, scene) else {
-            return;
-        };
-        let reason = "missed, skipped: missed slots are not caught up";
-        self.slots.push(skipped(job_id, stood, reason));
-        let passed = passed_over(job, stood, scene.now, &scene.zones.configured);
-        self.slots.extend(missed(job_id, &passed));
     }
 }
 

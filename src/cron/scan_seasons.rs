@@ -28,6 +28,7 @@ fn handed_out(expr: &str, zone_name: &str, from: Timestamp, to: Timestamp) -> Ve
         let running = HashSet::new();
         let scene = Scene {
             now,
+            last_pass: None,
             zones: &zones,
             policy: Policy::default(),
             machine: "here:1",

@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use self::flight::Flight;
-use self::pace::{next_start, pause_after};
+use self::pace::{is_before, next_start, pause_after};
 use super::dispatcher::{Dispatcher, Fate, Order};
 use super::jobs_file::Version;
 use super::markers_file::Markers;
@@ -22,14 +22,12 @@ use super::zone_probe::ZoneProbe;
 use crate::clock::Now;
 use crate::error::{Error, Kind, Result};
 use crate::files;
+use crate::output::human;
 
 /// Longest time between two sweeps of open rows.
 const SWEEP: Duration = Duration::from_secs(300);
 /// Jobs that run side by side where the operator says nothing.
 pub const PARALLEL: usize = 8;
-
-/// How often a drain looks whether there is still something to wait for.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What is shown of a run that another dispatcher started.
 const ADOPTED: &str =
@@ -39,6 +37,7 @@ const ADOPTED: &str =
 const FATES: usize = 1000;
 
 mod by_hand;
+mod drain;
 mod flight;
 pub mod pace;
 
@@ -79,6 +78,10 @@ pub struct Ticker {
     room: Arc<Semaphore>,
     tasks: JoinSet<(String, Fate)>,
     seen: Option<Looked>,
+    /// When the last pass looked for due jobs.
+    passed_at: Option<Timestamp>,
+    /// Overdue jobs that it left to later ones.
+    held: usize,
     /// In awake time: somebody may set the wall clock.
     swept_at: Option<Duration>,
     failures: u32,
@@ -117,6 +120,8 @@ impl Ticker {
             room: Arc::new(Semaphore::new(parallel)),
             tasks: JoinSet::new(),
             seen: None,
+            passed_at: None,
+            held: 0,
             swept_at: None,
             failures: 0,
             standing: None,
@@ -295,6 +300,8 @@ impl Ticker {
 
     /// Looks for due jobs, unless nothing has changed since nothing was due.
     async fn scan(&mut self, now: Timestamp) -> Result<Found> {
+        let last_pass = self.passed_at.replace(now);
+        let last_pass = last_pass.filter(|last| is_before(*last, now));
         let file = self.dispatcher.jobs();
         let version = file.version()?;
         if self
@@ -308,8 +315,11 @@ impl Ticker {
             dispatcher: Arc::clone(&self.dispatcher),
             in_flight: flight::reasons(&self.running, &self.dispatcher.zone()),
             now,
+            last_pass,
+            waiting: flight::waiting(&self.running),
         };
         let found = scan.run().await?;
+        self.tell_of_held(&found);
         Markers::of(&self.dispatcher.parts.home).caught_up(found.catch_ups);
         // The version of before: what somebody else wrote since then has not been looked at.
         self.seen = Some(Looked {
@@ -318,6 +328,18 @@ impl Ticker {
             wakes_at: found.wakes_at,
         });
         Ok(found)
+    }
+
+    fn tell_of_held(&mut self, found: &Found) {
+        let before = std::mem::replace(&mut self.held, found.held);
+        match (before, found.held) {
+            (0, 1..) => (self.dispatcher.parts.say)(&format!(
+                "{} for later passes (cron.max_catch_ups_per_tick).",
+                human::count(found.held, "overdue job waits", "overdue jobs wait")
+            )),
+            (1.., 0) => (self.dispatcher.parts.say)("All overdue jobs have been started."),
+            _ => {}
+        }
     }
 
     /// Starts a job beside the others, as soon as there is room.
@@ -388,37 +410,6 @@ impl Ticker {
             }
             Fate::Skipped(_) => {}
         }
-    }
-
-    /// Waits for all that was submitted, whether it has begun or not, at most this long.
-    pub async fn drain_all(&mut self, most: Duration) {
-        let wait = async {
-            while let Some(ended) = self.tasks.join_next().await {
-                if let Ok((id, fate)) = ended {
-                    self.note(&id, &fate);
-                }
-            }
-        };
-        let _whoever_is_left_has_a_row = tokio::time::timeout(most, wait).await;
-    }
-
-    /// Starts nothing more, and waits for the runs that a stop would take along, at most this long.
-    /// Placed ones go on without us. Returns how many are left that will not.
-    pub async fn drain(&mut self, most: Duration) -> usize {
-        let _whoever_waits_for_room_listens = self.ask.send(true);
-        let wait = async {
-            while self.dispatcher.at_risk() > 0 {
-                // A launch that gets placed meanwhile is no end, and still nothing to wait for.
-                let ended = tokio::time::timeout(LOOK_AGAIN, self.tasks.join_next()).await;
-                match ended {
-                    Ok(Some(Ok((id, fate)))) => self.note(&id, &fate),
-                    Ok(Some(Err(_))) | Err(_) => {}
-                    Ok(None) => break,
-                }
-            }
-        };
-        let _the_rest_is_counted = tokio::time::timeout(most, wait).await;
-        self.dispatcher.at_risk()
     }
 }
 

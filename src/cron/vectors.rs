@@ -146,6 +146,7 @@ fn scanned(vector: &Value) -> Value {
         .expect("catch_up_missed");
     let scene = Scene {
         now: zones.instant(text(vector, "now")).expect("now"),
+        last_pass: None,
         zones: &zones,
         policy: Policy {
             catch_up_missed,

@@ -2,6 +2,7 @@
 
 mod agent;
 mod config;
+mod cron_bursts;
 mod cron_by_hand;
 mod cron_cases;
 mod cron_clock;

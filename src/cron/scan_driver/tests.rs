@@ -49,6 +49,7 @@ fn a_slot_that_had_run_keeps_the_cadence_and_those_after_it_are_on_record() {
     let zones = Zones::of(TimeZone::UTC);
     let scene = Scene {
         now: "2026-06-17T10:01:30Z".parse().unwrap(),
+        last_pass: None,
         zones: &zones,
         policy: Policy::default(),
         machine: "h:2",
@@ -81,6 +82,7 @@ fn b49_a_slot_that_comes_while_its_job_waits_is_passed_over_and_says_why() {
     let running = in_flight.keys().cloned().collect();
     let scene = Scene {
         now,
+        last_pass: None,
         zones: &zones,
         policy: Policy::default(),
         machine: "h:1",

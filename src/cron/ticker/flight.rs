@@ -71,6 +71,12 @@ pub(super) fn reasons(
         .collect()
 }
 
+/// How many wait for room.
+pub(super) fn waiting(flights: &HashMap<String, Flight>) -> usize {
+    let waits = |flight: &&Flight| !flight.has_begun() && !flight.staggered;
+    flights.values().filter(waits).count()
+}
+
 fn names(ids: &[&str]) -> String {
     let named: Vec<_> = ids.iter().take(NAMED).copied().collect();
     let named = named.join(", ");

@@ -16,6 +16,13 @@ pub fn next_start(now: Timestamp) -> Timestamp {
     Timestamp::from_second(next).unwrap_or(Timestamp::MAX)
 }
 
+/// Whether a pass is the one right before this: nobody has slept or set the clock since then.
+#[must_use]
+pub fn is_before(last: Timestamp, now: Timestamp) -> bool {
+    let gone = now.duration_since(last);
+    !gone.is_negative() && gone <= PERIOD * 2
+}
+
 /// How long the next pass waits after so many failed for want of descriptors.
 #[must_use]
 pub fn pause_after(failures: u32) -> SignedDuration {

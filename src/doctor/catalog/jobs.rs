@@ -159,10 +159,12 @@ An owner on another host cannot be looked at; then only the age decides.",
         code: "HM515",
         slug: "would-catch-up",
         severity: Info,
-        title: "overdue jobs would start at once",
+        title: "overdue jobs would start with the scheduler",
         explanation: "No scheduler runs, and jobs are overdue. The next scheduler that starts will run each of \
-them once, at the same time. With many of them that is a burst of work on old data. Pause what should not run, \
-or set cron.catch_up_missed to false, before you start it.",
+them once: hermes serve and hermes cron tick so many in each pass as cron.max_catch_ups_per_tick says, the oldest \
+first, Hermes Agent all at the same time. With many of them that is a burst of work on old data. \
+hermes cron tick --dry-run shows what a pass would start now. Pause what should not run, or set \
+cron.catch_up_missed to false, before you start it.",
         cleared_by: Person,
     },
     Entry {

@@ -207,9 +207,14 @@ fn b78_what_would_be_caught_up_is_counted_before_the_start() {
     assert!(
         found
             .summary
-            .starts_with("40 overdue jobs would be run once each")
+            .starts_with("40 overdue jobs would be run once each by the next hermes serve, 4 in")
     );
     assert_eq!(found.severity, Some(Severity::Warning));
+    let seen = |place: &str| found.evidence.iter().any(|seen| seen.target == place);
+    assert!(seen("cron.max_catch_ups_per_tick"), "{found:?}");
+    fixture.write("config.toml", "[cron]\nmax_catch_ups_per_tick = 0\n");
+    let uncapped = &fixture.findings("HM515")[0].summary;
+    assert!(uncapped.contains("at once"), "{uncapped}");
     fixture.write("config.yaml", "cron:\n  catch_up_missed: false\n");
     assert!(
         fixture.findings("HM515")[0]

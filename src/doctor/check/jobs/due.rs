@@ -311,17 +311,25 @@ fn in_gap(stamp: &Stamp, zone: &TimeZone) -> bool {
 /// From so many on they are worth a warning before the scheduler is started.
 const MANY: usize = 10;
 
-/// What a scheduler would start at once, if one were started.
+/// What a scheduler would start, if one were started.
 fn catch_up(evidence: &Evidence, home: &HomeEvidence, waiting: usize, outcome: &mut Outcome) {
     if waiting == 0 || serving::is_ticked(evidence, home) {
         return;
     }
-    let once = home.settings().cron.catch_up_missed;
-    let what = match (once, waiting) {
-        (true, 1) => "would be run at once by the next scheduler",
-        (true, _) => "would be run once each, at once, by the next scheduler",
-        (false, _) => {
+    let settings = &home.settings().cron;
+    let once = settings.catch_up_missed;
+    let cap = settings
+        .max_catch_ups_per_tick
+        .filter(|most| once && *most < waiting);
+    let what = match (once, waiting, cap) {
+        (true, 1, _) => "would be run at once by the next scheduler".to_owned(),
+        (true, _, None) => "would be run once each, at once, by the next scheduler".to_owned(),
+        (true, _, Some(most)) => {
+            format!("would be run once each by the next hermes serve, {most} in each minute")
+        }
+        (false, ..) => {
             "would be skipped by the next scheduler, because cron.catch_up_missed is false"
+                .to_owned()
         }
     };
     let jobs = human::count(waiting, "overdue job", "overdue jobs");
@@ -338,6 +346,13 @@ fn catch_up(evidence: &Evidence, home: &HomeEvidence, waiting: usize, outcome: &
                 "count",
                 home.path("cron/jobs.json"),
                 jobs.clone(),
+            ))
+            .seen(Observation::new(
+                "setting",
+                "cron.max_catch_ups_per_tick",
+                settings
+                    .max_catch_ups_per_tick
+                    .map_or_else(|| "no cap".to_owned(), |most| most.to_string()),
             ))
             .remedy(
                 Remedy::user(
