@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::due::{self, Due, Note, Reason};
 use super::due_pass::Pass;
 use super::job::Job;
-use super::lateness;
 use super::next;
 use super::schedule::{Schedule, StoredError};
 use super::stamp::Stamp;
