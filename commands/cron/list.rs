@@ -1,5 +1,7 @@
 //! `hermes cron list`: every job, where it stands, and whether anything will fire.
 
+use std::collections::HashSet;
+
 use clap::Args;
 use hermes::cron::dispatcher::settings::agent_of;
 use hermes::cron::job::Job;
@@ -61,7 +63,15 @@ impl Listing {
                     None => view,
                 }
             };
-            jobs.iter().map(see).collect()
+            let mut ids = HashSet::new();
+            let first_of_its_id = |view: View| {
+                if view.id.is_empty() || ids.insert(view.id.clone()) {
+                    view
+                } else {
+                    view.behind_another()
+                }
+            };
+            jobs.iter().map(see).map(first_of_its_id).collect()
         });
         Self {
             desk,

@@ -3,7 +3,6 @@
 mod background;
 mod served;
 
-use std::collections::HashSet;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -191,7 +190,7 @@ impl Run {
         let shows = !self.json && self.execution.is_none();
         let seen = reactor()?.block_on(async {
             // A run that somebody left behind would stand in the way.
-            let swept = dispatcher.sweep(&HashSet::new()).await?;
+            let swept = dispatcher.sweep_out().await?;
             for closed in swept.closed.iter().filter(|_| shows) {
                 let closed = reference::short(closed);
                 runtime.out.note(&format!(
@@ -371,7 +370,7 @@ fn dispatcher(runtime: &Runtime, desk: &Desk, sayings: mpsc::Sender<String>) -> 
 pub(crate) fn sweep(runtime: &mut Runtime, desk: &Desk) -> Result<()> {
     let (sayings, heard) = mpsc::channel();
     let dispatcher = dispatcher(runtime, desk, sayings)?;
-    reactor()?.block_on(dispatcher.sweep(&HashSet::new()))?;
+    reactor()?.block_on(dispatcher.sweep_out())?;
     for sentence in heard.try_iter() {
         runtime.out.note(&human::printable(&sentence));
     }

@@ -47,6 +47,8 @@ impl Delivered {
     }
 }
 
+pub use crate::ledger::store::DELIVERY_UNKNOWN as UNKNOWN;
+
 /// The word in the ledger for a delivery that went wrong.
 pub const FAILED: &str = "failed";
 

@@ -36,10 +36,12 @@ use crate::home::Home;
 use crate::host::identity_probe::OwnIdentity;
 use crate::ledger::{Claim, Claimed, Ledger, Owner};
 
+mod close;
 mod in_hand;
 mod launch;
 mod ledger_door;
 mod record;
+mod saved;
 pub mod settings;
 mod wait;
 

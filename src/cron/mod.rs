@@ -34,6 +34,7 @@ pub mod expr;
 pub mod field;
 pub mod finish;
 pub mod job;
+pub mod job_id;
 pub mod job_list;
 pub mod jobs_file;
 pub mod jobs_lock;

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::error::{Error, Result};
+use super::job_id::FileName;
+use crate::error::{Error, Kind, Result};
 use crate::files::{Replace, make_private};
 use crate::home::Home;
 use crate::output::human;
@@ -18,6 +19,58 @@ use crate::output::human;
 pub const LONGEST_LOG: u64 = 8 << 20;
 /// Newest logs that are kept.
 const LOGS: usize = 200;
+
+/// The folder in which the documents of one job are.
+#[derive(Clone, Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// `None` for an id that would lead out of `cron/output`.
+    #[must_use]
+    pub fn of(home: &Home, job_id: &str) -> Option<Self> {
+        let name = FileName::of(job_id)?;
+        Some(Self(home.join("cron/output").join(name)))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Removes all but the newest documents. What has another name than a document stays, and so does
+    /// everything behind a link, which may be anybody's.
+    fn keep_newest(&self, kept: usize) {
+        let own = std::fs::symlink_metadata(&self.0).is_ok_and(|meta| meta.is_dir());
+        if own {
+            drop_oldest(&self.0, kept, is_document);
+        }
+    }
+}
+
+/// Whether a document has this name: `2026-06-17_10-00-00.md`, perhaps with a number or an id behind
+/// the time.
+fn is_document(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(".md") else {
+        return false;
+    };
+    let mut bytes = stem.bytes();
+    let shaped = TIME_SHAPE.bytes().all(|shape| match (shape, bytes.next()) {
+        (b'0', Some(digit)) => digit.is_ascii_digit(),
+        (other, found) => found == Some(other),
+    });
+    shaped && matches!(bytes.next(), None | Some(b'_'))
+}
+
+/// Whether a log has this name.
+fn is_log(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|ending| ending == "log")
+}
+
+/// The time in the name of a document: each `0` is any digit.
+const TIME_SHAPE: &str = "0000-00-00_00-00-00";
 
 /// What the document of a run says.
 #[derive(Clone, Debug)]
@@ -45,7 +98,7 @@ impl Document<'_> {
         format!(
             "# {}\n\n- job: {}\n- execution: {}\n- ended: {} after {}\n- dispatch mode: {}\n- outcome: {}\n\n---\n\n{}\n",
             human::printable(self.name),
-            self.job_id,
+            human::printable(self.job_id),
             self.execution_id,
             crate::clock::iso(at, zone),
             human::duration(self.seconds),
@@ -58,7 +111,7 @@ impl Document<'_> {
     /// Saves it, and drops the oldest ones of the job. Returns where it is.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When it cannot be written, or the job's id would lead it out of `cron/output`.
     pub fn save(
         &self,
         home: &Home,
@@ -66,8 +119,9 @@ impl Document<'_> {
         at: Timestamp,
         zone: &TimeZone,
     ) -> Result<PathBuf> {
-        let directory = home.join("cron/output").join(self.job_id);
-        make_private(&directory)?;
+        let folder = Folder::of(home, self.job_id).ok_or_else(|| no_name("job", self.job_id))?;
+        let directory = folder.path();
+        make_private(directory)?;
         let name = at
             .to_zoned_datetime(zone.clone())
             .strftime("%Y-%m-%d_%H-%M-%S")
@@ -87,23 +141,26 @@ impl Document<'_> {
         if let Ok(kept) = usize::try_from(retention)
             && kept > 0
         {
-            drop_oldest(&directory, "md", kept);
+            folder.keep_newest(kept);
         }
         Ok(path)
     }
 }
 
-/// Removes all but the newest files with this ending; their names sort by time, or their ids do not
+fn no_name(what: &str, id: &str) -> Error {
+    let id = id.escape_debug();
+    Error::new(
+        Kind::Invalid,
+        format!("the id '{id}' of a {what} is no name for its files"),
+    )
+}
+
+/// Removes all but the newest files of these names; their names sort by time, or their ids do not
 /// and then their own times do.
-fn drop_oldest(directory: &Path, ending: &str, kept: usize) {
+fn drop_oldest(directory: &Path, kept: usize, is_meant: fn(&str) -> bool) {
     let entries = fs_err::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
-        .filter(|entry| {
-            entry
-                .path()
-                .extension()
-                .is_some_and(|found| found == ending)
-        })
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_meant))
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     files.sort_unstable_by(|left, right| right.cmp(left));
@@ -112,12 +169,12 @@ fn drop_oldest(directory: &Path, ending: &str, kept: usize) {
     }
 }
 
-/// Where the log of an execution is.
+/// Where the log of an execution is; `None` for an id that would lead elsewhere.
 #[must_use]
-pub fn log_path(home: &Home, execution_id: &str) -> PathBuf {
-    home.run_dir()
-        .join("executions")
-        .join(format!("{execution_id}.log"))
+pub fn log_path(home: &Home, execution_id: &str) -> Option<PathBuf> {
+    FileName::of(execution_id)?;
+    let directory = home.run_dir().join("executions");
+    Some(directory.join(format!("{execution_id}.log")))
 }
 
 /// The log of a run that goes on. A log that cannot be written never stops a run.
@@ -131,9 +188,9 @@ impl Log {
     /// Begins a log.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be made, or the id would lead it elsewhere.
     pub fn begin(home: &Home, execution_id: &str) -> Result<Self> {
-        let path = log_path(home, execution_id);
+        let path = log_path(home, execution_id).ok_or_else(|| no_name("run", execution_id))?;
         let directory = path.parent().unwrap_or(Path::new("/"));
         make_private(directory)?;
         let mut options = std::fs::OpenOptions::new();
@@ -143,7 +200,7 @@ impl Log {
             .mode(0o600)
             .open(&path)
             .map_err(|error| Error::io(format!("failed to write {}", path.display()), error))?;
-        drop_oldest(directory, "log", LOGS);
+        drop_oldest(directory, LOGS, is_log);
         Ok(Self {
             file: Some(file),
             written: 0,
@@ -215,6 +272,69 @@ mod tests {
     }
 
     #[test]
+    fn retention_removes_documents_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let at: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
+        let notes = home.join("notes");
+        std::fs::create_dir(&notes).unwrap();
+        let others = [
+            "README.md",
+            "2026-06-17.md",
+            "2026-06-17_10-00-0x.md",
+            "a.txt",
+        ];
+        for name in others.iter().chain(&["2020-01-01_00-00-00.md"]) {
+            std::fs::write(notes.join(name), "").unwrap();
+        }
+        std::fs::create_dir_all(home.join("cron/output/a1")).unwrap();
+        for name in others {
+            std::fs::write(home.join("cron/output/a1").join(name), "").unwrap();
+        }
+        document("x").save(&home, 1, at, &TimeZone::UTC).unwrap();
+        let kept = |path: &Path| std::fs::read_dir(path).unwrap().count();
+        assert_eq!(kept(&home.join("cron/output/a1")), others.len() + 1);
+        std::os::unix::fs::symlink(&notes, home.join("cron/output/linked")).unwrap();
+        for id in ["linked", "../../notes", notes.to_str().unwrap()] {
+            let saved = Document {
+                job_id: id,
+                ..document("x")
+            }
+            .save(&home, 1, at, &TimeZone::UTC);
+            assert_eq!(saved.is_ok(), id == "linked", "{id}");
+        }
+        assert_eq!(kept(&notes), others.len() + 2);
+    }
+
+    #[test]
+    fn a_document_is_known_by_its_name() {
+        for good in [
+            "2026-06-17_10-00-00.md",
+            "2026-06-17_10-00-00_2.md",
+            "2026-06-17_10-00-00_ab.md",
+        ] {
+            assert!(is_document(good), "{good}");
+        }
+        for bad in [
+            "2026-06-17_10-00-00",
+            "2026-06-17_10-00-00x.md",
+            "SOUL.md",
+            "2026-06-1.md",
+            ".md",
+        ] {
+            assert!(!is_document(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_log_stays_in_its_folder() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        assert_eq!(log_path(&home, "../../../x"), None);
+        assert!(Log::begin(&home, "../x").is_err());
+    }
+
+    #[test]
     fn a_log_has_an_end() {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::at(directory.path());
@@ -223,7 +343,9 @@ mod tests {
         for _ in 0..4 {
             log.add(&piece);
         }
-        let length = std::fs::metadata(log_path(&home, "e1")).unwrap().len();
+        let length = std::fs::metadata(log_path(&home, "e1").unwrap())
+            .unwrap()
+            .len();
         assert!(
             (LONGEST_LOG..LONGEST_LOG + 100).contains(&length),
             "{length}"

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::job::Job;
+use super::job_id;
 use super::needs;
 use crate::error::{Error, Kind, Result};
 
@@ -142,9 +143,14 @@ pub struct Place<'a> {
 
 /// The task of a job.
 ///
-/// # Errors When the job needs what this program does not do ([`Kind::Refused`]), or what it says
-/// of its script or prompt makes no sense ([`Kind::Invalid`]).
+/// # Errors
+/// When the job needs what this program does not do ([`Kind::Refused`]), its id is no name for a folder
+/// of outputs, or what it says of its script or prompt makes no sense ([`Kind::Invalid`]).
 pub fn plan(job: &Job<'_>, place: Place<'_>) -> Result<Task> {
+    if let Some(why) = job_id::objection(job) {
+        return Err(Error::new(Kind::Invalid, why)
+            .with_hint("give it an id of twelve hex digits in cron/jobs.json"));
+    }
     let unmet = needs::unmet(job);
     if !unmet.is_empty() {
         return Err(Error::new(Kind::Refused, needs::reason(&unmet)).with_hint(
@@ -154,12 +160,6 @@ pub fn plan(job: &Job<'_>, place: Place<'_>) -> Result<Task> {
     let work = work(job, &place.home.join("scripts"))?;
     let own = |key: &str| job.x_hermes.get(key);
     let path = |value: Option<&str>| value.map(PathBuf::from);
-    let words = own("deliver_command").and_then(|value| value.as_array());
-    let deliver_command = words
-        .into_iter()
-        .flatten()
-        .filter_map(|word| word.as_str().map(str::to_owned))
-        .collect();
     let timeout = own("timeout_seconds").and_then(serde_json::Value::as_u64);
     Ok(Task {
         job_id: job.id().unwrap_or_default().to_owned(),
@@ -168,9 +168,18 @@ pub fn plan(job: &Job<'_>, place: Place<'_>) -> Result<Task> {
         work,
         workdir: path(job.workdir.text()),
         env_file: path(own("env_file").and_then(|value| value.as_str())),
-        deliver_command,
+        deliver_command: deliver_command(job),
         output_retention: place.output_retention,
     })
+}
+
+/// The command that gets the results of a job; empty: they stay in the home.
+#[must_use]
+pub fn deliver_command(job: &Job<'_>) -> Vec<String> {
+    let words = job.x_hermes.get("deliver_command");
+    let words = words.and_then(|value| value.as_array()).into_iter();
+    let text = |word: &serde_json::Value| word.as_str().map(str::to_owned);
+    words.flatten().filter_map(text).collect()
 }
 
 fn work(job: &Job<'_>, scripts: &Path) -> Result<Work> {
@@ -282,6 +291,10 @@ mod tests {
             Kind::Refused
         );
         assert_eq!(kind(json!({"id": "a", "no_agent": true})), Kind::Invalid);
+        for id in ["../../memories", "/abs", ".."] {
+            let job = json!({"id": id, "no_agent": true, "script": "x.sh"});
+            assert_eq!(kind(job), Kind::Invalid, "{id}");
+        }
         assert_eq!(kind(json!({"id": "a", "prompt": "  "})), Kind::Invalid);
     }
 }

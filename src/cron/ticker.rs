@@ -240,17 +240,12 @@ impl Ticker {
     /// Closes what dead owners left, and waits for what goes on without a dispatcher.
     async fn sweep(&mut self) -> Result<()> {
         let swept = self.dispatcher.sweep(&self.waited_for).await?;
-        for id in &swept.closed {
-            (self.dispatcher.parts.say)(&format!(
-                "Execution {id} was interrupted; its row is closed."
-            ));
-        }
         for (job_id, slot) in swept.unadopted {
             self.run_after_all(&job_id, slot)?;
         }
         // A pass by hand waits for its own runs alone.
-        let alive = swept.alive.into_iter().filter(|_| self.markers.is_some());
-        for id in alive {
+        let turns = self.markers.is_some();
+        for id in swept.alive.into_iter().filter(|_| turns) {
             if !self.waited_for.insert(id.clone()) {
                 continue;
             }
@@ -262,19 +257,29 @@ impl Ticker {
                 .dispatcher
                 .with_ledger(move |ledger| ledger.record_detail(&row, ADOPTED))
                 .await;
-            let dispatcher = Arc::clone(&self.dispatcher);
-            self.tasks.spawn(async move {
-                let waited = dispatcher.wait_for_stranger(&id).await;
-                let error = waited.err().map(|error| error.to_string());
-                let fate = Fate::Ended {
-                    execution_id: id,
-                    ok: error.is_none(),
-                    error,
-                };
-                (String::new(), fate)
-            });
+            self.see_to(id);
+        }
+        for id in swept.undelivered {
+            if self.waited_for.insert(id.clone()) {
+                self.see_to(id);
+            }
         }
         Ok(())
+    }
+
+    /// Waits for the end of a run that somebody left, and sees to what it leaves, beside the others.
+    fn see_to(&mut self, id: String) {
+        let dispatcher = Arc::clone(&self.dispatcher);
+        self.tasks.spawn(async move {
+            let waited = dispatcher.wait_for_stranger(&id).await;
+            let error = waited.err().map(|error| error.to_string());
+            let fate = Fate::Ended {
+                execution_id: id,
+                ok: error.is_none(),
+                error,
+            };
+            (String::new(), fate)
+        });
     }
 
     /// A slot that a dispatcher took, and was gone before a worker had it, is run now. A job that is no

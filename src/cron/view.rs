@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::job::{Job, Repeat};
+use super::job_id;
 use super::lateness::{MIN_GRACE_SECONDS, ONCE_GRACE_SECONDS};
 use super::needs;
 use super::next::Zones;
@@ -188,6 +189,16 @@ impl View {
         self.state.is_wrong() || (self.state == Standing::Completed && self.because.is_some())
     }
 
+    /// The same job behind another one of its id, which is the one that is found by it.
+    #[must_use]
+    pub fn behind_another(mut self) -> Self {
+        if self.state.is_armed() {
+            let why = "a job before it in the store has the same id";
+            (self.state, self.because) = (Standing::Never, Some(why.to_owned()));
+        }
+        self
+    }
+
     /// The same job in a home whose jobs the other program runs: what we do not do stops nothing.
     #[must_use]
     pub fn run_by_agent(mut self) -> Self {
@@ -247,6 +258,12 @@ fn standing(
 ) -> (Standing, Option<String>) {
     if let Some(end) = ended(job) {
         return end;
+    }
+    // A job without an id gets one with its first scan.
+    if job.id.is_true()
+        && let Some(why) = job_id::objection(job)
+    {
+        return (Standing::Never, Some(why));
     }
     let schedule = match job.schedule() {
         Ok(schedule) => schedule,

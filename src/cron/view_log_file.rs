@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::output::log_path;
+use super::output::{Folder, log_path};
 use crate::error::{Error, Result};
+use crate::files::read_regular;
 use crate::home::Home;
 
 /// Most that is read in one go.
@@ -14,11 +15,14 @@ const PIECE: u64 = 1 << 20;
 const LOOKED_THROUGH: usize = 500;
 /// The head of a document, which names its run.
 const HEAD: u64 = 2048;
+/// Longest document that is read as a whole, in bytes.
+const LONGEST_DOCUMENT: u64 = 64 << 20;
 
 /// A log that is followed.
 #[derive(Debug)]
 pub struct Follower {
-    path: PathBuf,
+    /// None for an id that can have no log.
+    path: Option<PathBuf>,
     offset: u64,
     /// The start of a character whose rest has not come yet.
     rest: Vec<u8>,
@@ -38,7 +42,7 @@ impl Follower {
     /// Whether there is a log.
     #[must_use]
     pub fn exists(&self) -> bool {
-        self.path.is_file()
+        self.path.as_ref().is_some_and(|path| path.is_file())
     }
 
     /// What has come since the last call; empty where nothing has.
@@ -46,8 +50,11 @@ impl Follower {
     /// # Errors
     /// When the log cannot be read.
     pub fn more(&mut self) -> Result<String> {
-        let failed = |error| Error::io(format!("failed to read {}", self.path.display()), error);
-        let mut file = match File::open(&self.path) {
+        let Some(path) = &self.path else {
+            return Ok(String::new());
+        };
+        let failed = |error| Error::io(format!("failed to read {}", path.display()), error);
+        let mut file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
             Err(error) => return Err(failed(error)),
@@ -103,9 +110,7 @@ fn whole_characters(bytes: &[u8]) -> usize {
 /// The document that a run of this job left, by the id that it names.
 #[must_use]
 pub fn document_of(home: &Home, job_id: &str, execution_id: &str) -> Option<PathBuf> {
-    let plain = Path::new(job_id).components().count() == 1 && !job_id.starts_with('.');
-    let directory = home.join("cron/output").join(job_id);
-    let entries = std::fs::read_dir(directory).ok().filter(|_| plain)?;
+    let entries = std::fs::read_dir(Folder::of(home, job_id)?.path()).ok()?;
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort_unstable_by(|left, right| right.cmp(left));
     let line = format!("- execution: {execution_id}");
@@ -115,14 +120,40 @@ pub fn document_of(home: &Home, job_id: &str, execution_id: &str) -> Option<Path
         read.is_ok()
             && String::from_utf8_lossy(&head)
                 .lines()
+                .take_while(|text| *text != "---")
                 .any(|text| text == line)
     })
+}
+
+/// What the document of a run says of its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The document.
+    pub path: PathBuf,
+    /// What went wrong; `None`: it did what was asked.
+    pub error: Option<String>,
+    /// What the run printed, or answered.
+    pub body: String,
+}
+
+/// What a run has saved; `None`: it did not come to its end, or its document is gone.
+#[must_use]
+pub fn saved_of(home: &Home, job_id: &str, execution_id: &str) -> Option<Saved> {
+    let path = document_of(home, job_id, execution_id)?;
+    let text = String::from_utf8_lossy(&read_regular(&path, LONGEST_DOCUMENT).ok()?).into_owned();
+    let (head, body) = text.split_once("\n---\n\n")?;
+    let outcome = head
+        .lines()
+        .find_map(|line| line.strip_prefix("- outcome: "))?;
+    let body = body.strip_suffix('\n').unwrap_or(body).to_owned();
+    let error = (outcome != "ok").then(|| outcome.to_owned());
+    Some(Saved { path, error, body })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cron::output::Log;
+    use crate::cron::output::{Document, Log};
 
     #[test]
     fn a_log_is_read_as_it_grows_and_no_character_is_torn() {
@@ -139,6 +170,32 @@ mod tests {
         log.add(b"\xff \xe2\x82");
         assert_eq!(follower.more().unwrap(), "\u{fffd} ");
         assert_eq!(follower.all().unwrap(), "\u{fffd}");
+    }
+
+    #[test]
+    fn what_a_run_has_saved_is_read_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let at = "2026-06-17T10:00:00Z".parse().unwrap();
+        for (id, outcome) in [("e1", "ok"), ("e2", "exited with code 3")] {
+            let document = Document {
+                job_id: "a1",
+                name: "n",
+                execution_id: id,
+                mode: "scoped",
+                outcome,
+                seconds: 1,
+                body: "one\n\n---\n\n- outcome: no\ntwo\n",
+            };
+            document
+                .save(&home, 0, at, &jiff::tz::TimeZone::UTC)
+                .unwrap();
+            let saved = saved_of(&home, "a1", id).unwrap();
+            let error = (outcome != "ok").then(|| outcome.to_owned());
+            assert_eq!(saved.error, error);
+            assert_eq!(saved.body, "one\n\n---\n\n- outcome: no\ntwo");
+        }
+        assert_eq!(saved_of(&home, "a1", "e3"), None);
     }
 
     #[test]

@@ -80,6 +80,8 @@ pub struct End<'a> {
     pub delivery: Option<&'a str>,
 }
 
+pub use self::delivery::UNKNOWN as DELIVERY_UNKNOWN;
+
 /// The store of executions, open for writing.
 #[derive(Debug)]
 pub struct Ledger {
@@ -410,6 +412,7 @@ fn failed(what: &str, error: rusqlite::Error) -> Error {
     Error::new(kind, format!("failed to {what} the ledger")).with_source(error)
 }
 
+mod delivery;
 mod notes;
 mod taken;
 #[cfg(test)]

@@ -25,7 +25,7 @@ use crate::common::serving;
 const BEGIN: &str = "2026-06-17T10:00:01Z";
 
 /// Places at which a serve kills itself, and those at which each of its workers does.
-const PLACES: [&str; 14] = [
+const PLACES: [&str; 17] = [
     "scan.recorded",
     "scan.saved",
     "dispatcher.claimed",
@@ -37,8 +37,11 @@ const PLACES: [&str; 14] = [
     "worker.adopted",
     "worker.acknowledged",
     "worker.ran",
+    "worker.saved",
+    "worker.delivering",
     "worker.delivered",
     "worker.marked",
+    "dispatcher.booked",
     "none",
 ];
 

@@ -240,7 +240,9 @@ impl Dispatcher {
         claimed: &Hold,
         id: &str,
     ) -> Result<Fate> {
-        self.see_it_end(Some(worker), read.map(|read| read.pid), id)
+        let pid = read.map(|read| read.pid);
+        let closed = self
+            .see_it_end(Some(worker), pid, (id, &claimed.by))
             .await?;
         let row_id = id.to_owned();
         let row = self
@@ -248,8 +250,11 @@ impl Dispatcher {
             .await?;
         let status = row.as_ref().map(|row| row.status.clone());
         let error = row.and_then(|row| row.error);
-        if status == Some(Status::Unknown) {
+        if status == Some(Status::Unknown) && !closed {
+            // Its worker closed it, and has told the job where it could.
             let why = error.as_deref().unwrap_or("interrupted");
+            let job = &claimed.job_id;
+            (self.parts.say)(&format!("Run {id} of job {job} was interrupted: {why}."));
             self.mark_failed(claimed, why).await;
         }
         let ok = status == Some(Status::Completed);

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::close::is_same;
 use super::{Dispatcher, Fate, Hold, Order};
 use crate::cron::finish::{self, Run, Settles};
 use crate::cron::job::Job;
@@ -35,6 +36,8 @@ impl Dispatcher {
         self.mark_failed(claimed, &words).await;
     }
 
+    /// Marks a failure in the job, where that still bears our claim: else it is marked, or another
+    /// run's.
     pub(super) async fn mark_failed(&self, claimed: &Hold, error: &str) {
         let (id, by, error) = (claimed.job_id.clone(), claimed.by.clone(), error.to_owned());
         let (zone, now) = (self.zone(), self.now());
@@ -43,6 +46,10 @@ impl Dispatcher {
         let marked = self
             .with_jobs(move |jobs| {
                 let Some(job) = jobs.find(&id) else {
+                    return Ok(Change::Nothing(()));
+                };
+                let held = Job::read(job).fire_claim().map(|held| held.by.to_owned());
+                let Some(by) = held.filter(|held| is_same(held, &by)) else {
                     return Ok(Change::Nothing(()));
                 };
                 let run = Run {

@@ -33,6 +33,23 @@ fn b35_a_slot_seven_hours_past_is_overdue_by_seven_hours() {
 }
 
 #[test]
+fn a_job_whose_id_will_not_do_never_fires_and_says_why() {
+    let with = |id: Value| {
+        let mut job = armed(&json!("2026-06-17T11:00:00+00:00"));
+        job["id"] = id;
+        seen(&job)
+    };
+    for (id, why) in [(json!(7), "no text"), (json!("../x"), "no single name")] {
+        let view = with(id);
+        assert_eq!(view.state, Standing::Never);
+        assert!(view.because.unwrap().contains(why));
+    }
+    assert_eq!(with(json!("")).state, Standing::Active, "it gets an id");
+    let second = with(json!("a")).behind_another();
+    assert_eq!(second.state, Standing::Never);
+}
+
+#[test]
 fn b60_a_next_run_that_is_none_or_no_time_never_fires() {
     for next in [json!(null), json!("soon"), json!(5)] {
         let view = seen(&armed(&next));

@@ -14,7 +14,7 @@ use crate::cron::output::Document;
 use crate::cron::redact::{redact, without};
 use crate::cron::run::{EXECUTION_VARIABLE, Report};
 use crate::dispatch::placement::own_cgroup;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fault;
 use crate::ledger::{Cause, End};
 
@@ -40,8 +40,14 @@ impl Worker {
                 error: Some(detail),
                 ..self.run_of(false)
             });
-            self.ledger
-                .finish_dead(&id, &owner, (&cause, detail), now)?;
+            // The dispatcher may be gone by now: nobody else would say that it did not end well.
+            if self
+                .ledger
+                .finish_dead(&id, &owner, (&cause, detail), now)?
+            {
+                let job = &self.work.task.job_id;
+                self.ledger.record_failure(job, detail, None, now)?;
+            }
         }
         Ok(Ending::Stopped)
     }
@@ -74,6 +80,7 @@ impl Worker {
         let error = self.error_of(&report, oom);
         let mut troubles = Vec::new();
         let document = self.save_document(&report, error.as_deref(), started, &mut troubles);
+        fault::point("worker.saved");
         let delivered = self.deliver(&report, error.as_deref()).await;
         let delivery_error = delivered.as_ref().err();
         let delivery_error = delivery_error.map(|error| self.without_secrets(&error.to_string()));
@@ -160,14 +167,25 @@ impl Worker {
         if argv.is_empty() {
             return Local.deliver(&parcel).await;
         }
+        // Before it goes out: what is cut short in the middle is not sent a second time.
+        if matches!(
+            self.ledger.begin_delivery(self.id(), &self.owner),
+            Ok(false)
+        ) {
+            let words = "somebody else has closed its row, and sees to its delivery";
+            return Err(Error::new(Kind::Busy, words));
+        }
+        fault::point("worker.delivering");
         let environment: &BTreeMap<String, String> = &self.payload.environment;
-        Command {
+        let command = Command {
             argv,
             environment,
             guard: true,
-        }
-        .deliver(&parcel)
-        .await
+        };
+        let delivered = command.deliver(&parcel).await;
+        let word = delivered.as_ref().map_or(FAILED, |how| how.word());
+        let _the_end_says_it_too = self.ledger.settle_delivery(self.id(), word);
+        delivered
     }
 
     pub(super) fn try_mark_job(&self, run: &Run<'_>) -> Result<()> {

@@ -258,6 +258,9 @@ fn delivery(
     let why = match last.delivery_outcome.as_deref() {
         Some("failed") => "its delivery failed",
         Some("not_configured") if !local => "its target is not configured",
+        Some("unknown") => {
+            "whoever sent its message was gone before he could say what became of it"
+        }
         Some("queued") if old => "its message still waits",
         None if !local && old => "nothing says that its message was sent",
         _ => return None,

@@ -1,0 +1,268 @@
+//! Closing the row of an execution whose owner is gone: one that came to its end by what it has saved,
+//! any other as interrupted, with an incident.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+
+use super::{Dispatcher, blocking};
+use crate::bus::ServiceManager as _;
+use crate::child::leftovers::kill_marked;
+use crate::cron::finish::{self, Run, Settles};
+use crate::cron::job::{Job, RawJob};
+use crate::cron::jobs_file::Change;
+use crate::cron::run::EXECUTION_VARIABLE;
+use crate::cron::stamp::Stamp;
+use crate::cron::worker::CANCELLED;
+use crate::dispatch::ending::{Seen, cause};
+use crate::dispatch::mode::Manager;
+use crate::dispatch::placement::{Wish, open_door};
+use crate::error::Result;
+use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, rows};
+
+/// Exit status of a worker that was asked to end.
+const STOPPED: i32 = 1;
+/// How often, and how long after each other, it is looked whether a manager ends.
+const LOOKS: u32 = 20;
+/// See [`LOOKS`].
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+impl Dispatcher {
+    /// Closes the row of an execution whose owner has ended, if it is still open. Whatever it started
+    /// is killed first. Returns whether there was something to close.
+    pub(super) async fn close(
+        &self,
+        id: &str,
+        status: Option<ExitStatus>,
+        claim: Option<&str>,
+    ) -> Result<bool> {
+        let Some(row) = self.row(id).await?.filter(|row| row.status.is_open()) else {
+            self.forget_unit(id).await;
+            return Ok(false);
+        };
+        let execution = id.to_owned();
+        let facts = self
+            .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &execution)))
+            .await?
+            .unwrap_or_default();
+        let seen = self.look_back(&facts, status).await;
+        if !seen.other_boot {
+            self.kill_what_is_left(id).await;
+        }
+        let (cause, detail) = cause(&seen);
+        if let Some(closed) = self.close_by_document(&row, &detail, claim).await? {
+            return Ok(closed);
+        }
+        let detail = format!("interrupted: {detail}");
+        let closed = self.close_as_dead(&row, &facts, (cause, &detail)).await?;
+        if closed {
+            (self.parts.say)(&format!("Run {id} of job {} was {detail}.", row.job_id));
+            let run = Ended {
+                ok: false,
+                error: Some(&detail),
+            };
+            self.tell_job(&row, run, claim).await;
+        }
+        Ok(closed)
+    }
+
+    /// What tells why a run ended.
+    async fn look_back(&self, facts: &ExecutionFacts, status: Option<ExitStatus>) -> Seen {
+        use std::os::unix::process::ExitStatusExt as _;
+        let mut seen = Seen {
+            other_boot: self.is_of_another_boot(facts),
+            signal: status.and_then(|status| status.signal()),
+            exit: status.and_then(|status| status.code()),
+            dispatcher_gone: status.is_none() && facts.mode == "degraded",
+            ..Seen::default()
+        };
+        self.look_at_unit(facts, &mut seen).await;
+        seen
+    }
+
+    /// An interruption is a failure that somebody should see, unless somebody asked for it.
+    async fn close_as_dead(
+        &self,
+        row: &Execution,
+        facts: &ExecutionFacts,
+        (cause, detail): (Cause, &str),
+    ) -> Result<bool> {
+        let (id, job_id, owner) = (row.id.clone(), row.job_id.clone(), owner_of(row));
+        let cancelled = facts.cause == Some(Cause::Other(CANCELLED.to_owned()));
+        let (detail, now) = (detail.to_owned(), self.now());
+        self.with_ledger(move |ledger| {
+            let closed = ledger.finish_dead(&id, &owner, (&cause, &detail), now)?;
+            if closed && !cancelled {
+                ledger.record_failure(&job_id, &detail, None, now)?;
+            }
+            Ok(closed)
+        })
+        .await
+    }
+
+    fn is_of_another_boot(&self, facts: &ExecutionFacts) -> bool {
+        let own = &self.parts.identity;
+        let other_id =
+            matches!((&facts.boot_id, &own.boot_id), (Some(then), Some(now)) if then != now);
+        let start = facts.pid1_start.and_then(|start| u64::try_from(start).ok());
+        other_id || matches!((start, own.init_start), (Some(then), Some(now)) if then != now)
+    }
+
+    /// Whatever the worker started and left: found by the mark in its environment, since a process
+    /// group may have been left, and its number belong to somebody else by now.
+    async fn kill_what_is_left(&self, id: &str) {
+        let id = id.to_owned();
+        let kill = move || {
+            let _killed = kill_marked(EXECUTION_VARIABLE, &id);
+            Ok(())
+        };
+        let _as_far_as_it_went = blocking(kill).await;
+    }
+
+    async fn look_at_unit(&self, facts: &ExecutionFacts, seen: &mut Seen) {
+        let Some(unit) = &facts.unit else { return };
+        let Some(client) = open_door(&wish(facts)).await else {
+            seen.manager_gone = true;
+            return;
+        };
+        match client.end(unit).await {
+            Ok(end) => seen.unit = Some(end),
+            Err(_) => seen.manager_gone = true,
+        }
+        let _gone_is_stopped = client.stop(unit).await;
+        let _gone_is_forgotten = client.forget(unit).await;
+        // The worker was asked to end, and left it to us to learn why: its unit was stopped, by
+        // somebody, or with the whole manager, which then goes as well.
+        let asked = seen.signal.is_none() && seen.exit.is_none_or(|status| status == STOPPED);
+        if seen.unit == Some(crate::bus::UnitEnd::Gone) && asked {
+            seen.manager_gone = is_going(facts).await;
+            if !seen.manager_gone && seen.exit == Some(STOPPED) {
+                seen.signal = Some(15);
+            }
+        }
+    }
+
+    /// A unit ends with its run, whatever else is left in it; one that failed after its run had ended
+    /// stays until somebody forgets it.
+    async fn forget_unit(&self, id: &str) {
+        let id = id.to_owned();
+        let facts = self
+            .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &id)))
+            .await;
+        if let Ok(Some(facts)) = facts
+            && let Some(unit) = &facts.unit
+            && let Some(client) = open_door(&wish(&facts)).await
+        {
+            let _gone_is_stopped = client.stop(unit).await;
+            let _gone_is_forgotten = client.forget(unit).await;
+        }
+    }
+
+    /// Marks an end in the job, unless that was done by the run itself before it was gone.
+    pub(super) async fn tell_job(&self, row: &Execution, ended: Ended<'_>, claim: Option<&str>) {
+        let (id, row, claim) = (row.job_id.clone(), row.clone(), claim.map(str::to_owned));
+        let (ok, error) = (ended.ok, ended.error.map(str::to_owned));
+        let (zone, now) = (self.zone(), self.now());
+        let told = self
+            .with_jobs(move |jobs| {
+                let Some(job) = jobs.find(&id) else {
+                    return Ok(Change::Nothing(()));
+                };
+                let by = claim_of(job, &row, claim.as_deref());
+                if by.is_none() && is_marked(job, &row) {
+                    return Ok(Change::Nothing(()));
+                }
+                let of_a_slot = row.scheduled_instant.is_some();
+                let slot = row.scheduled_instant.as_ref().and_then(|slot| slot.at);
+                let run = Run {
+                    ok,
+                    error: error.as_deref(),
+                    delivery_error: None,
+                    with_agent: !Job::read(job).no_agent.is_true(),
+                    manual: !of_a_slot,
+                    claim: by.as_deref(),
+                    monitor_digest: None,
+                    settles: slot.map_or(Settles::Nothing, Settles::Slot),
+                };
+                finish::mark(job, &run, now, &zone);
+                Ok(Change::Write(()))
+            })
+            .await;
+        if let Err(error) = told {
+            (self.parts.say)(&format!(
+                "A job could not be told of the end of its run: {error}."
+            ));
+        }
+    }
+}
+
+/// How a run ended whose owner could not say so in its job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended<'a> {
+    pub(super) ok: bool,
+    pub(super) error: Option<&'a str>,
+}
+
+/// The owner that a row names.
+pub(super) fn owner_of(row: &Execution) -> Owner {
+    Owner {
+        process_id: row.process_id.clone(),
+        pid: row.pid.and_then(|pid| u32::try_from(pid).ok()).unwrap_or(0),
+        start_ticks: None,
+    }
+}
+
+/// The claim of the job, where it is that of this run: it names the run's owner, or bears the mark of the
+/// claim that was written for it. On any other claim another run hangs.
+fn claim_of(job: &RawJob, row: &Execution, claim: Option<&str>) -> Option<String> {
+    let by = Job::read(job).fire_claim()?.by.to_owned();
+    let names_owner = row.pid.is_some_and(|pid| by.contains(&format!(":{pid}:")));
+    let is_ours = names_owner || claim.is_some_and(|claim| is_same(&by, claim));
+    is_ours.then_some(by)
+}
+
+/// Whether two claims are of one run: a worker that takes a claim over keeps its mark.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let mark = |claim: &str| claim.rsplit(':').next().map(str::to_owned);
+    mark(one) == mark(other)
+}
+
+/// Whether the end of a run was marked in the job since this one began: its claim is gone, and so it was
+/// its own.
+fn is_marked(job: &RawJob, row: &Execution) -> bool {
+    let ran = Job::read(job).last_run_at.text().and_then(Stamp::parse);
+    let ran = ran.and_then(|stamp| stamp.instant(&TimeZone::UTC));
+    let begun = row.claimed_at.as_ref().and_then(|claimed| claimed.at);
+    matches!((ran, begun), (Some(ran), Some(begun)) if ran >= begun)
+}
+
+/// Whether the manager of an execution's unit ends, within a moment.
+async fn is_going(facts: &ExecutionFacts) -> bool {
+    for _ in 0..LOOKS {
+        if open_door(&wish(facts)).await.is_none() {
+            return true;
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    false
+}
+
+/// Which manager an execution's unit belongs to.
+fn wish(facts: &ExecutionFacts) -> Wish {
+    let uid = rustix::process::geteuid().as_raw();
+    let system = facts.manager.as_deref() == Some("system");
+    Wish {
+        execution_id: facts.execution_id.clone(),
+        description: String::new(),
+        manager: if system {
+            Manager::System
+        } else {
+            Manager::User
+        },
+        runtime_dir: Some(PathBuf::from(format!("/run/user/{uid}"))),
+        uid,
+        limits: crate::bus::Limits::default(),
+    }
+}

@@ -1,0 +1,179 @@
+//! A run that came to its end, and whose worker was gone before it had told so: the document that it
+//! saved says how it ended. Its result is delivered once; where it may be on its way already, never again.
+
+use super::close::{Ended, owner_of};
+use super::{Dispatcher, blocking};
+use crate::cron::delivery::{Command, Deliver as _, Delivered, FAILED, Parcel, UNKNOWN};
+use crate::cron::job::Job;
+use crate::cron::jobs_file::Change;
+use crate::cron::redact::redact;
+use crate::cron::task;
+use crate::cron::view_log_file::{Saved, saved_of};
+use crate::error::Result;
+use crate::fault;
+use crate::ledger::{End, Execution, Status};
+
+/// To whom a result goes.
+struct Target {
+    name: String,
+    argv: Vec<String>,
+}
+
+impl Dispatcher {
+    /// Closes a row by what its run has saved, and delivers that; `None`: it has saved nothing.
+    pub(super) async fn close_by_document(
+        &self,
+        row: &Execution,
+        why: &str,
+        claim: Option<&str>,
+    ) -> Result<Option<bool>> {
+        let Some(saved) = self.saved(row).await? else {
+            return Ok(None);
+        };
+        let target = self.target(row).await?.filter(|to| !to.argv.is_empty());
+        let begun = row.delivery_outcome.clone();
+        // Written before anything is sent: whoever is killed from here on leaves it unknown.
+        let word = match (&begun, &target) {
+            (Some(word), _) => word.clone(),
+            (None, Some(_)) => UNKNOWN.to_owned(),
+            (None, None) => Delivered::Suppressed.word().to_owned(),
+        };
+        let late = format!("the run came to its end, and was booked later: {why}");
+        if !self.book(row, &saved, (&late, word)).await? {
+            return Ok(Some(false));
+        }
+        (self.parts.say)(&format!(
+            "Run {} of job {} has ended: {late}.",
+            row.id, row.job_id
+        ));
+        let ended = Ended {
+            ok: saved.error.is_none(),
+            error: saved.error.as_deref(),
+        };
+        self.tell_job(row, ended, claim).await;
+        fault::point("dispatcher.booked");
+        if let Some(target) = target.filter(|_| begun.is_none()) {
+            self.deliver_late(row, &saved, &target).await;
+        }
+        Ok(Some(true))
+    }
+
+    /// Whether a run has a result that nobody has begun to deliver, and somebody to deliver it to.
+    pub(super) async fn is_undelivered(&self, row: &Execution) -> bool {
+        let to_whom = async || Ok::<_, crate::error::Error>(self.target(row).await?);
+        row.delivery_outcome.is_none()
+            && matches!(self.saved(row).await, Ok(Some(_)))
+            && matches!(to_whom().await, Ok(Some(target)) if !target.argv.is_empty())
+    }
+
+    async fn saved(&self, row: &Execution) -> Result<Option<Saved>> {
+        if row.status != Status::Running {
+            return Ok(None);
+        }
+        let (home, job, id) = (self.parts.home.clone(), row.job_id.clone(), row.id.clone());
+        blocking(move || Ok(saved_of(&home, &job, &id))).await
+    }
+
+    async fn target(&self, row: &Execution) -> Result<Option<Target>> {
+        let id = row.job_id.clone();
+        self.with_jobs(move |jobs| {
+            let target = jobs.find(&id).map(|job| {
+                let job = Job::read(job);
+                Target {
+                    name: job.label().to_owned(),
+                    argv: task::deliver_command(&job),
+                }
+            });
+            Ok(Change::Nothing(target))
+        })
+        .await
+    }
+
+    /// Ends the row, and sees to the incidents as the worker would have.
+    async fn book(
+        &self,
+        row: &Execution,
+        saved: &Saved,
+        (late, delivery): (&str, String),
+    ) -> Result<bool> {
+        let (id, job_id, owner) = (row.id.clone(), row.job_id.clone(), owner_of(row));
+        let failed = saved.error.clone();
+        let told = failed
+            .as_ref()
+            .map_or_else(|| late.to_owned(), |error| format!("{error}; {late}"));
+        let document = saved.path.to_string_lossy().into_owned();
+        let now = self.now();
+        self.with_ledger(move |ledger| {
+            let end = End {
+                ok: failed.is_none(),
+                error: Some(&told),
+                delivery: Some(&delivery),
+            };
+            let ended = ledger.finish(&id, &owner, end, now)?;
+            match failed.filter(|_| ended) {
+                Some(error) => {
+                    ledger.record_failure(&job_id, &error, Some(&document), now)?;
+                }
+                None if ended => {
+                    ledger.resolve_incidents(&job_id, now)?;
+                }
+                None => {}
+            }
+            Ok(ended)
+        })
+        .await
+    }
+
+    /// A delivery that fails is told in the row and in the job; the run is not touched by it.
+    async fn deliver_late(&self, row: &Execution, saved: &Saved, target: &Target) {
+        let parcel = Parcel {
+            job: &target.name,
+            execution_id: &row.id,
+            ok: saved.error.is_none(),
+            text: saved.error.as_deref().unwrap_or(&saved.body),
+        };
+        let command = Command {
+            argv: &target.argv,
+            environment: &self.parts.environment,
+            guard: true,
+        };
+        let delivered = command.deliver(&parcel).await;
+        let word = delivered.as_ref().map_or(FAILED, |how| how.word());
+        let environment = self.parts.environment.iter();
+        let names = environment.map(|(name, value)| (name.as_str(), value.as_str()));
+        let error = delivered
+            .err()
+            .map(|error| redact(&error.to_string(), names));
+        let how = error.as_deref().unwrap_or(word);
+        (self.parts.say)(&format!(
+            "The result of run {} of job {} was delivered after all: {how}.",
+            row.id, row.job_id
+        ));
+        let id = row.id.clone();
+        let settled = self
+            .with_ledger(move |ledger| ledger.settle_delivery(&id, word))
+            .await;
+        let marked = match error {
+            Some(error) => self.mark_undelivered(row, error).await,
+            None => Ok(()),
+        };
+        if let Err(error) = settled.map(drop).and(marked) {
+            (self.parts.say)(&format!("What became of a delivery is not kept: {error}."));
+        }
+    }
+
+    async fn mark_undelivered(&self, row: &Execution, error: String) -> Result<()> {
+        let id = row.job_id.clone();
+        self.with_jobs(move |jobs| {
+            let Some(job) = jobs.find(&id) else {
+                return Ok(Change::Nothing(()));
+            };
+            if Job::read(job).last_status.text() == Some("ok") {
+                job.insert("last_status".into(), "delivery_failed".into());
+            }
+            job.insert("last_delivery_error".into(), error.clone().into());
+            Ok(Change::Write(()))
+        })
+        .await
+    }
+}

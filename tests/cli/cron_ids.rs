@@ -1,0 +1,85 @@
+//! Jobs whose ids will not do: an id that leads out of the home's outputs runs nothing and removes nothing.
+
+use serde_json::json;
+
+use crate::common::Sandbox;
+use crate::common::jobs::{document, job, said, with};
+
+const DUE: &str = "2026-06-17T09:59:00+00:00";
+
+fn names(sandbox: &Sandbox, folder: &str) -> usize {
+    let folder = sandbox.home().join(folder);
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+#[test]
+fn an_id_that_leads_elsewhere_is_refused_and_no_file_is_touched() {
+    let due = json!({"next_run_at": DUE});
+    let outside = tempfile::tempdir().expect("a folder");
+    let abs = outside.path().join("abs").to_string_lossy().into_owned();
+    let sandbox = with(&[
+        job("../../memories", &due),
+        job(&abs, &due),
+        job("aaaaaaaaaaaa", &due),
+    ]);
+    for number in 0..60 {
+        sandbox.write(&format!("memories/2026-01-01_00-00-{number:02}.md"), "kept");
+    }
+    let (code, told, _) = document(&sandbox, &["cron", "tick"]);
+    assert_eq!(code, 0, "a refusal is no failure of the pass: {told}");
+    assert_eq!(names(&sandbox, "memories"), 60, "what is not ours stays");
+    assert!(!std::path::Path::new(&abs).exists());
+    assert_eq!(
+        names(&sandbox, "cron/output/aaaaaaaaaaaa"),
+        1,
+        "the others run"
+    );
+
+    let (_, list, _) = document(&sandbox, &["cron", "list"]);
+    let first = &list["homes"][0]["jobs"][0];
+    assert_eq!(first["state"], "never", "{list}");
+    let why = first["because"].as_str().expect("a reason");
+    assert!(why.contains("no single name"), "{why}");
+    let (code, status, _) = said(&sandbox, &["cron", "status"]);
+    assert!(code == 1 && status.contains("no single name"), "{status}");
+    let (_, incidents, _) = document(&sandbox, &["cron", "incidents"]);
+    let told: Vec<_> = incidents["homes"][0]["incidents"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|incident| incident["job_id"].as_str())
+        .collect();
+    assert!(told.contains(&"../../memories"), "{incidents}");
+    let (code, ..) = said(&sandbox, &["cron", "run", "../../memories"]);
+    assert_eq!(code, 2, "not by hand either");
+    assert_eq!(names(&sandbox, "memories"), 60);
+}
+
+#[test]
+fn a_job_that_no_command_can_find_says_that_it_never_fires() {
+    let mut numbered = job("x", &json!({}));
+    numbered["id"] = json!(7);
+    let sandbox = with(&[
+        numbered,
+        job("aaaaaaaaaaaa", &json!({"name": "first"})),
+        job("aaaaaaaaaaaa", &json!({"name": "second"})),
+    ]);
+    let (code, list, _) = document(&sandbox, &["cron", "list"]);
+    assert_eq!(code, 1, "{list}");
+    let jobs = list["homes"][0]["jobs"].as_array().expect("jobs");
+    let seen: Vec<_> = jobs
+        .iter()
+        .map(|job| (job["state"].as_str(), job["because"].as_str()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            (Some("never"), Some("its id is no text")),
+            (Some("active"), None),
+            (
+                Some("never"),
+                Some("a job before it in the store has the same id")
+            ),
+        ]
+    );
+}

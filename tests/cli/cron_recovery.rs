@@ -1,0 +1,243 @@
+//! Runs whose worker is gone: each is told of as a failure, counted once, and what it has saved is booked
+//! and delivered once.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests look at the ledger themselves"
+)]
+
+use hermes::ledger::{Cause, Claim, Ledger, Owner};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::common::Sandbox;
+use crate::common::jobs::{document, hermes, job, said, script, settled, stored, with, workers};
+
+const ID: &str = "aaaaaaaaaaaa";
+const SLOT: &str = "2026-06-17T09:59:00+00:00";
+const RUN: &str = "0123456789abcdef0123456789abcdef";
+
+/// A home in which one job is due, which five runs end.
+fn due(own: &Value) -> Sandbox {
+    let repeat = json!({"times": 5, "completed": 0});
+    with(&[job(
+        ID,
+        &json!({"next_run_at": SLOT, "repeat": repeat, "x_hermes": own}),
+    )])
+}
+
+/// A delivery that adds a line to a file of the home.
+fn delivers(sandbox: &Sandbox) -> Value {
+    let file = sandbox.home().join("delivered");
+    let words = format!("cat >>{0}; echo >>{0}", file.display());
+    json!({"deliver_command": ["/bin/sh", "-c", words]})
+}
+
+fn delivered(sandbox: &Sandbox) -> String {
+    std::fs::read_to_string(sandbox.home().join("delivered")).unwrap_or_default()
+}
+
+fn pass(sandbox: &Sandbox, fault: &str) -> String {
+    let output = hermes(sandbox, &["cron", "tick"])
+        .env("__HERMES_FAULT", fault)
+        .output()
+        .expect("it runs");
+    settled(sandbox);
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Status, error and delivery of the one run.
+fn row(sandbox: &Sandbox) -> (String, String, String) {
+    let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
+    let sql = "SELECT status, coalesce(error, ''), coalesce(delivery_outcome, '') FROM executions";
+    let row = ledger.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    row.expect("one run")
+}
+
+fn incidents(sandbox: &Sandbox) -> Vec<String> {
+    let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
+    let sql = "SELECT error FROM cron_incidents WHERE state = 'detected'";
+    let mut statement = ledger.prepare(sql).expect("a statement");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    rows.collect::<rusqlite::Result<_>>().expect("rows")
+}
+
+/// A run that was adopted by a worker which is gone, with its dispatcher.
+fn left(sandbox: &Sandbox) -> Ledger {
+    let path = sandbox.home().join("cron/executions.db");
+    let mut ledger = Ledger::open(&path, jiff::tz::TimeZone::UTC).expect("a ledger");
+    let owner = Owner {
+        process_id: "0".repeat(32),
+        pid: 4_000_000,
+        start_ticks: Some(1),
+    };
+    let slot = SLOT.parse().expect("an instant");
+    let claim = Claim {
+        id: RUN,
+        job_id: ID,
+        source: "builtin",
+        slot: Some(slot),
+    };
+    ledger.claim(&claim, &owner, slot).expect("a claim");
+    ledger.start(RUN, &owner, slot).expect("a start");
+    ledger
+}
+
+fn saved(sandbox: &Sandbox, outcome: &str) {
+    let text = format!(
+        "# job\n\n- job: {ID}\n- execution: {RUN}\n- ended: then after 1s\n- dispatch mode: scoped\n\
+         - outcome: {outcome}\n\n---\n\nthe result\n"
+    );
+    sandbox.write(&format!("cron/output/{ID}/2026-06-17_09-59-30.md"), text);
+}
+
+#[test]
+fn a_slot_is_counted_once_wherever_its_worker_dies() {
+    for (place, status) in [
+        ("worker.adopted", "error"),
+        ("worker.acknowledged", "error"),
+        ("worker.ran", "error"),
+        ("worker.saved", "ok"),
+        ("worker.delivered", "ok"),
+        ("worker.marked", "ok"),
+    ] {
+        let sandbox = due(&json!({}));
+        pass(&sandbox, place);
+        let job = &stored(&sandbox)[0];
+        assert_eq!(job["repeat"]["completed"], 1, "{place}: {job}");
+        assert_eq!(job["last_status"], status, "{place}: {job}");
+        assert!(job["fire_claim"].is_null(), "{place}: {job}");
+        assert!(job.get("pending_slot").is_none(), "{place}: {job}");
+    }
+}
+
+#[test]
+fn b100_an_interrupted_run_is_an_incident_and_is_said() {
+    let sandbox = due(&json!({}));
+    let said = pass(&sandbox, "worker.ran");
+    assert_eq!(row(&sandbox).0, "unknown");
+    let told = incidents(&sandbox);
+    assert!(
+        told.len() == 1 && told[0].contains("interrupted"),
+        "{told:?}"
+    );
+    assert!(
+        said.contains("was interrupted: its worker was killed by signal 9"),
+        "{said}"
+    );
+    // A good run is its end.
+    let (code, told, _) = document(&sandbox, &["cron", "run", ID]);
+    assert_eq!(code, 0, "{told}");
+    assert_eq!(incidents(&sandbox), [""; 0]);
+}
+
+#[test]
+fn a_run_that_is_stopped_by_sigterm_counts_once_and_is_an_incident() {
+    let sandbox = due(&json!({}));
+    script(
+        &sandbox,
+        "ok.sh",
+        "echo >\"$HERMES_HOME/up\"; exec sleep 1000",
+    );
+    let up = sandbox.home().join("up");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &up, rustix::fs::Mode::RWXU).expect("a FIFO");
+    std::thread::scope(|scope| {
+        let tick = scope.spawn(|| pass(&sandbox, "none"));
+        std::fs::read(&up).expect("it began");
+        for (pid, _) in workers(&sandbox) {
+            let pid = i32::try_from(pid)
+                .ok()
+                .and_then(rustix::process::Pid::from_raw);
+            let term = rustix::process::Signal::TERM;
+            rustix::process::kill_process(pid.expect("a pid"), term).expect("it lives");
+        }
+        tick.join().expect("it ends");
+    });
+    assert_eq!(row(&sandbox).0, "unknown");
+    assert_eq!(incidents(&sandbox).len(), 1);
+    assert_eq!(stored(&sandbox)[0]["repeat"]["completed"], 1);
+}
+
+#[test]
+fn a_run_that_somebody_cancelled_is_no_incident() {
+    let sandbox = due(&json!({}));
+    let ledger = left(&sandbox);
+    let at = "2026-06-17T09:59:30Z".parse().expect("an instant");
+    let cause = Cause::Other("cancelled".to_owned());
+    ledger
+        .record_cause(RUN, &cause, "asked", at)
+        .expect("a cause");
+    drop(ledger);
+    pass(&sandbox, "none");
+    assert_eq!(row(&sandbox).0, "unknown");
+    assert_eq!(incidents(&sandbox), [""; 0]);
+}
+
+#[test]
+fn b114_a_result_that_was_saved_and_not_delivered_is_delivered_once() {
+    for (outcome, text) in [
+        ("ok", "the result\n"),
+        ("exited with code 3", "exited with code 3\n"),
+    ] {
+        let sandbox = due(&json!({}));
+        let own = delivers(&sandbox);
+        let sandbox = {
+            crate::common::jobs::store(&sandbox, &[job(ID, &json!({"x_hermes": own}))]);
+            sandbox
+        };
+        drop(left(&sandbox));
+        saved(&sandbox, outcome);
+        let said = pass(&sandbox, "none");
+        assert_eq!(delivered(&sandbox), text, "{said}");
+        let (status, error, delivery) = row(&sandbox);
+        let good = outcome == "ok";
+        assert_eq!(status, if good { "completed" } else { "failed" });
+        assert!(error.contains("booked later"), "{error}");
+        assert_eq!(delivery, "delivered");
+        assert_eq!(incidents(&sandbox).len(), usize::from(!good));
+        let job = &stored(&sandbox)[0];
+        assert_eq!(job["last_status"], if good { "ok" } else { "error" });
+        pass(&sandbox, "none");
+        assert_eq!(delivered(&sandbox), text, "once");
+    }
+}
+
+#[test]
+fn b114_what_may_be_on_its_way_already_is_not_sent_again() {
+    for place in ["worker.delivering", "dispatcher.booked"] {
+        let sandbox = due(&json!({}));
+        let own = delivers(&sandbox);
+        let due = job(ID, &json!({"next_run_at": SLOT, "x_hermes": own}));
+        crate::common::jobs::store(&sandbox, &[due]);
+        if place == "dispatcher.booked" {
+            drop(left(&sandbox));
+            saved(&sandbox, "ok");
+        }
+        for fault in [place, "none", "none"] {
+            pass(&sandbox, fault);
+        }
+        assert_eq!(delivered(&sandbox), "", "{place}");
+        let (status, _, delivery) = row(&sandbox);
+        assert_eq!(
+            (status.as_str(), delivery.as_str()),
+            ("completed", "unknown")
+        );
+        let (_, told, _) = said(&sandbox, &["cron", "doctor", "--only", "ledger-ends"]);
+        assert!(told.contains("done, not delivered"), "{place}: {told}");
+    }
+}
+
+#[test]
+fn a_late_delivery_that_fails_is_told_in_the_job() {
+    let sandbox = due(&json!({}));
+    let own = json!({"deliver_command": ["/bin/sh", "-c", "echo no mailer >&2; exit 4"]});
+    crate::common::jobs::store(&sandbox, &[job(ID, &json!({"x_hermes": own}))]);
+    drop(left(&sandbox));
+    saved(&sandbox, "ok");
+    pass(&sandbox, "none");
+    assert_eq!(row(&sandbox).2, "failed");
+    let job = &stored(&sandbox)[0];
+    assert_eq!(job["last_status"], "delivery_failed");
+    let why = job["last_delivery_error"].as_str().expect("an error");
+    assert!(why.contains("no mailer"), "{why}");
+}
