@@ -4,6 +4,7 @@
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
@@ -234,6 +235,24 @@ fn open_lock(path: &Path) -> Result<File> {
 
 fn not_locked(path: &Path, error: io::Error) -> Error {
     Error::io(format!("failed to lock {}", path.display()), error)
+}
+
+/// Paths of Unix sockets are at most 107 bytes long, for the kernel.
+const SOCKET_PATH: usize = 107;
+
+/// Does something with the path of a Unix socket; one that is too long for the kernel is named by way of
+/// its open directory.
+///
+/// # Errors
+/// Those of the open directory, and of what is done.
+pub fn at_socket<T>(path: &Path, then: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    if path.as_os_str().len() <= SOCKET_PATH {
+        return then(path);
+    }
+    let directory = File::open(path.parent().unwrap_or(Path::new("/")))?;
+    let name = path.file_name().unwrap_or_default();
+    let short = format!("/proc/self/fd/{}", directory.as_raw_fd());
+    then(&Path::new(&short).join(name))
 }
 
 #[cfg(test)]

@@ -224,14 +224,7 @@ fn multiplexer(facts: &Facts, home: &HomeRecords) -> Said {
         };
     };
     let running = gateway(facts, records);
-    // What it serves it writes down; where it has not, it serves all profiles, which is its rule.
-    let serves = match records.gateway_state.known() {
-        Some(Some(state)) if !state.served_profiles.is_empty() => state
-            .served_profiles
-            .iter()
-            .any(|name| name == own.profile()),
-        _ => true,
-    };
+    let serves = records.gateway_serves(own.profile());
     match running {
         Said::Runs(pid) if serves => Said::Runs(pid),
         Said::Unsure(why) if serves => Said::Unsure(why),

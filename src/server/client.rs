@@ -1,15 +1,14 @@
 //! A client of our own serve, over its Unix socket: for the command line. One request at a time.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::protocol::code;
 use crate::error::{Context as _, Error, Kind, Result};
+use crate::files;
 use crate::home::Home;
 
 /// An answer that takes longer is none.
@@ -24,19 +23,6 @@ pub struct Client {
     events: Vec<Value>,
 }
 
-fn dial(path: &Path) -> std::io::Result<UnixStream> {
-    match UnixStream::connect(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
-            // Too long for the kernel's field: by way of the open directory.
-            let directory = std::fs::File::open(path.parent().unwrap_or(Path::new("/")))?;
-            let name = path.file_name().unwrap_or_default();
-            let short = format!("/proc/self/fd/{}", directory.as_raw_fd());
-            UnixStream::connect(Path::new(&short).join(name))
-        }
-        other => other,
-    }
-}
-
 impl Client {
     /// Connects to the serve of a home; `None` where none listens.
     ///
@@ -45,7 +31,7 @@ impl Client {
     pub fn connect(home: &Home) -> Result<Option<Self>> {
         use std::io::ErrorKind::{ConnectionRefused, NotFound};
         let path = home.run_dir().join("serve.sock");
-        let stream = match dial(&path) {
+        let stream = match files::at_socket(&path, |path| UnixStream::connect(path)) {
             Ok(stream) => stream,
             Err(error) if matches!(error.kind(), NotFound | ConnectionRefused) => return Ok(None),
             Err(error) => {

@@ -70,12 +70,8 @@ impl Neighbours {
                  have a route and all cron ticks; loops and heartbeats of our sessions are ours."
             ));
         }
-        // What it serves it writes down; where it has not, it serves all profiles, which is its rule.
-        let state = records.gateway_state.known().and_then(Option::as_ref);
-        let named = state.map(|state| state.served_profiles.as_slice());
         let profile = self.home.profile();
-        let ours =
-            named.is_none_or(|named| named.is_empty() || named.iter().any(|name| name == profile));
+        let ours = records.gateway_serves(profile);
         ours.then(|| {
             format!(
                 "A gateway of Hermes Agent (pid {pid}) serves the root of this home, and the profile \

@@ -6,19 +6,17 @@
 mod theirs;
 
 use super::instance::{self, Held, Instance};
+use super::settings;
 use crate::clock::Now;
-use crate::db::{self, Damage};
+use crate::db::{self, Damage, Snapshot};
 use crate::error::{Error, Kind, Result};
 use crate::home::Home;
 use crate::runtime::Runtime;
+use crate::sessions::schedule::left;
 use crate::sessions::store::names::{self, Named};
 use crate::sessions::store::{self, Found, Store, StoredTimer, Tick, Write};
 use crate::timers::driver::{Driven, Save, Saved, Timer};
 use crate::timers::event::{TimerEvent, TimerRules};
-use crate::timers::heartbeat::{Heartbeat, HeartbeatOwn};
-use crate::timers::heartbeat_row::HeartbeatRow;
-use crate::timers::loop_row::LoopRow;
-use crate::timers::loop_state::{LoopOwn, LoopState};
 
 /// Why a session ends that somebody closes.
 const CLOSED: &str = "tui_close";
@@ -79,19 +77,11 @@ pub fn order(runtime: &Runtime, home: &Home, name: &str, order: Order<'_>) -> Re
     let broken = |error| unreadable(&found.card.id, &error);
     let row = match which {
         Which::Loop => {
-            let row = LoopRow::parse(&stored.text).map_err(broken)?;
-            let own: LoopOwn = serde_json::from_str(&stored.own).unwrap_or_default();
-            let state = LoopState::restore(row, own);
+            let state = stored.looping().map_err(broken)?;
             apply(&mut store, (&found, which), state, event, (rules, wall))?
         }
         Which::Heartbeat => {
-            let row = HeartbeatRow::parse(&stored.text).map_err(broken)?;
-            let own: HeartbeatOwn = serde_json::from_str(&stored.own).unwrap_or_default();
-            let state = Heartbeat {
-                row,
-                own,
-                gateway_owned: found.gateway_owned,
-            };
+            let state = stored.heartbeat(found.gateway_owned).map_err(broken)?;
             apply(&mut store, (&found, which), state, event, (rules, wall))?
         }
     };
@@ -127,31 +117,26 @@ pub fn close(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Resul
     }
     theirs::free_of_others((runtime, home), &session)?;
     let found = store.find(&session)?.ok_or_else(|| unknown(name))?;
-    let mut card = found.card;
-    if let Some(why) = &card.end_reason {
+    if let Some(why) = &found.card.end_reason {
         let message = format!("session '{session}' has ended already ({why})");
         return Err(Error::new(Kind::NotFound, message));
     }
-    let mut over = vec![format!("the session, of '{}'", card.source)];
+    let mut over = vec![format!("the session, of '{}'", found.card.source)];
     let mut writes = Vec::new();
-    for (kind, stored) in [("loop", &found.looping), ("heartbeat", &found.heartbeat)] {
-        let row: Option<serde_json::Value> = stored
-            .as_ref()
-            .and_then(|stored| serde_json::from_str(&stored.text).ok());
-        let row = row.unwrap_or_default();
-        if row.get("status").and_then(serde_json::Value::as_str) != Some("active") {
-            continue;
-        }
+    let rules = settings::read(home, &runtime.environ, &[]).hub.rules;
+    for one in left(&found.schedules(&rules), CLOSED) {
+        let kind = one.kind.word();
         over.push(format!(
             "its live {kind}, which stays in the store and is not driven"
         ));
         writes.push(Write::NotDriven {
             session_id: session.clone(),
             kind,
-            reason: Some(format!("its session was removed ({CLOSED})")),
-            due_at: row.get("next_due_at").and_then(serde_json::Value::as_f64),
+            reason: Some(one.reason),
+            due_at: one.due_at,
         });
     }
+    let mut card = found.card;
     card.ended_at = Some(now.wall.as_duration().as_secs_f64());
     card.end_reason = Some(CLOSED.to_owned());
     writes.push(Write::Card(card));
@@ -167,14 +152,27 @@ pub fn close(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Resul
 /// # Errors
 /// When the store cannot be read.
 pub fn of_hermes_agent(home: &Home, name: &str) -> Result<Option<String>> {
-    let named = match db::snapshot(&home.state_db(), &db::wait) {
-        Err(Damage::Missing) => return Ok(None),
-        other => other.and_then(|snapshot| snapshot.read(|c| names::named(c, name, CANDIDATES))),
+    let Some((_, mut named)) = look_up(home, name)? else {
+        return Ok(None);
     };
-    let mut named = named
-        .map_err(|damage| Error::new(Kind::Io, "failed to read state.db").with_source(damage))?;
     let one = named.pop().filter(|one| named.is_empty() && !one.ours);
     Ok(one.map(|one| one.id))
+}
+
+/// The store as it is, and the sessions that a name may mean; `None` where there is no store.
+fn look_up(home: &Home, name: &str) -> Result<Option<(Snapshot, Vec<Named>)>> {
+    let snapshot = match db::snapshot(&home.state_db(), &db::wait) {
+        Err(Damage::Missing) => return Ok(None),
+        other => other.map_err(|damage| unread(home, damage))?,
+    };
+    let named = snapshot.read(|connection| names::named(connection, name, CANDIDATES));
+    let named = named.map_err(|damage| unread(home, damage))?;
+    Ok(Some((snapshot, named)))
+}
+
+fn unread(home: &Home, damage: Damage) -> Error {
+    let path = home.state_db();
+    Error::new(Kind::Io, format!("failed to read {}", path.display())).with_source(damage)
 }
 
 /// Gives the left-over leases of a session of Hermes Agent's back, also beside a serve.
@@ -182,9 +180,7 @@ pub fn of_hermes_agent(home: &Home, name: &str) -> Result<Option<String>> {
 /// # Errors
 /// When the session is ours, anybody alive has it, or there is nothing to give back.
 pub fn give_back(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Result<Closed> {
-    let named = db::snapshot(&home.state_db(), &db::wait)
-        .and_then(|snapshot| snapshot.read(|c| names::named(c, name, CANDIDATES)))
-        .map_err(|damage| Error::new(Kind::Io, "failed to read state.db").with_source(damage))?;
+    let (_, named) = look_up(home, name)?.ok_or_else(|| unknown(name))?;
     let Named { id, ours } = one(name, named)?;
     if ours {
         let message = format!("serve does not hold session '{id}': there is nothing to close");
@@ -276,16 +272,8 @@ fn stored(saved: Saved) -> Result<()> {
 /// # Errors
 /// When the store cannot be read, or the name means no session of ours.
 pub fn ticks(home: &Home, name: &str, which: Which, most: u32) -> Result<(String, Vec<Tick>)> {
-    let failed = |damage: Damage| {
-        let path = home.state_db();
-        Error::new(Kind::Io, format!("failed to read {}", path.display())).with_source(damage)
-    };
-    let snapshot = match db::snapshot(&home.state_db(), &db::wait) {
-        Err(Damage::Missing) => return Err(unknown(name)),
-        other => other.map_err(failed)?,
-    };
-    let named = snapshot.read(|connection| names::named(connection, name, CANDIDATES));
-    let named = one(name, named.map_err(failed)?)?;
+    let (snapshot, named) = look_up(home, name)?.ok_or_else(|| unknown(name))?;
+    let named = one(name, named)?;
     if !named.ours {
         let message = format!(
             "session '{}' is Hermes Agent's, which keeps no record of wake-ups",
@@ -295,7 +283,7 @@ pub fn ticks(home: &Home, name: &str, which: Which, most: u32) -> Result<(String
     }
     let ticks = snapshot
         .read(|connection| store::ticks_of(connection, &named.id, Some(which.word()), most))
-        .map_err(failed)?;
+        .map_err(|damage| unread(home, damage))?;
     Ok((named.id, ticks))
 }
 

@@ -1,7 +1,6 @@
 //! The Unix socket of serve: the same protocol, one object a line, for the command line. The kernel
 //! says who is at the other end; there is no token.
 
-use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,28 +12,17 @@ use tokio::time::timeout;
 
 use super::front::{FRAME, Front};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// A line that was not taken for so long was not wanted.
 const SEND: Duration = Duration::from_secs(30);
-/// Paths of sockets are at most 107 bytes long.
-const LONGEST: usize = 100;
 
 /// Binds the socket, for its owner alone. A socket that a dead serve left behind makes room: the lock
 /// is ours, so nobody listens there.
 pub(crate) fn bind(path: &Path) -> Result<UnixListener> {
     let failed = |error| Error::io(format!("failed to bind {}", path.display()), error);
     let _not_there = std::fs::remove_file(path);
-    let listener = if path.as_os_str().len() <= LONGEST {
-        UnixListener::bind(path)
-    } else {
-        // Too long for the kernel's field: by way of the open directory.
-        let directory = path.parent().unwrap_or(Path::new("/"));
-        let open = fs_err::File::open(directory)
-            .map_err(|error| Error::io("failed to open the run directory", error))?;
-        let name = path.file_name().unwrap_or_default();
-        UnixListener::bind(Path::new(&format!("/proc/self/fd/{}", open.as_raw_fd())).join(name))
-    }
-    .map_err(failed)?;
+    let listener = files::at_socket(path, |path| UnixListener::bind(path)).map_err(failed)?;
     fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     Ok(listener)
 }

@@ -73,6 +73,18 @@ pub struct NotDriven {
     pub due_at: Option<f64>,
 }
 
+/// What the removal of a session leaves of its schedules: those that it was the sole driver of.
+#[must_use]
+pub fn left(schedules: &[Schedule], reason: &str) -> Vec<NotDriven> {
+    let live = schedules.iter().filter(|one| one.pins());
+    live.map(|one| NotDriven {
+        kind: one.kind,
+        reason: format!("its session was removed ({reason})"),
+        due_at: one.due_at,
+    })
+    .collect()
+}
+
 /// How a session sees its loop.
 #[must_use]
 pub fn of_loop(row: &LoopRow) -> Schedule {

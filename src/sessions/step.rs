@@ -7,7 +7,7 @@ use super::moment::Moment;
 use super::plan::{Verdict, judge};
 use super::reaper::Reaper;
 use super::refusal::{Refusal, code};
-use super::schedule::{Asked, NotDriven, TimerKind};
+use super::schedule::{Asked, TimerKind, left};
 use super::session::{Client, Owner, Session};
 use super::turn::{By, Stop, StopCause, Turn};
 
@@ -407,13 +407,7 @@ impl Session {
             effects.push(Effect::AbandonTurn(cause));
         }
         if let Asked::Known(schedules) = &self.schedules {
-            for one in schedules.iter().filter(|one| one.pins()) {
-                effects.push(Effect::NotDriven(NotDriven {
-                    kind: one.kind,
-                    reason: format!("its session was removed ({reason})"),
-                    due_at: one.due_at,
-                }));
-            }
+            effects.extend(left(schedules, &reason).into_iter().map(Effect::NotDriven));
         }
         self.ended = Some(reason.clone());
         self.clients.clear();

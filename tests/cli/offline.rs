@@ -205,6 +205,32 @@ fn a_session_that_a_killed_serve_left_is_closed_and_its_past_is_still_told() {
 }
 
 #[test]
+fn a_timer_of_the_messaging_gateway_loses_no_driver_with_its_session() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    let set = json_of(&sandbox, &["loop", "start", "--json", "30m", "ask: check"]);
+    let id = set["session"].as_str().expect("a session").to_owned();
+    serve.kill();
+    let key = format!("loop:{id}");
+    let mut routed = row(&sandbox, &key);
+    routed["route"] = json!({"platform": "telegram", "chat_id": "7"});
+    let store = store(&sandbox);
+    let change = "UPDATE state_meta SET value = ?2 WHERE key = ?1";
+    let changed = store.execute(change, [&key, &routed.to_string()]);
+    assert_eq!(changed.expect("it is written"), 1);
+    run(&sandbox, &["session", "close", &id]).code(0);
+    let left = "SELECT count(*) FROM hermes_timers WHERE not_driven IS NOT NULL";
+    let left: i64 = store
+        .query_row(left, [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(left, 0);
+    let loops = json_of(&sandbox, &["loop", "list", "--json"]);
+    let because = loops["loops"][0]["because"].as_str().expect("words");
+    assert!(because.contains("no messaging gateway runs"), "{because}");
+}
+
+#[test]
 fn what_serve_does_not_judge_is_counted() {
     let sandbox = Sandbox::with_sample_home();
     serving::configure(

@@ -41,6 +41,17 @@ pub struct HomeRecords {
     pub newest_file: Option<NewestFile>,
 }
 
+impl HomeRecords {
+    /// Whether a gateway of this root serves one of its profiles, too. What it serves it writes down;
+    /// where it has not, it serves all profiles, which is its rule.
+    #[must_use]
+    pub fn gateway_serves(&self, profile: &str) -> bool {
+        let state = self.gateway_state.known().and_then(Option::as_ref);
+        let named = state.map_or(&[][..], |state| state.served_profiles.as_slice());
+        named.is_empty() || named.iter().any(|name| name == profile)
+    }
+}
+
 /// A record by which a process names itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnerRecord {

@@ -10,13 +10,9 @@ use crate::server::protocol::{Failure, code};
 use crate::sessions::event::Event as SessionEvent;
 use crate::sessions::schedule::TimerKind;
 use crate::sessions::session::Session;
-use crate::sessions::store::{Card, Found, Loaded, StoredTimer, Theirs, Write};
+use crate::sessions::store::{Card, Found, Loaded, Theirs, Write};
 use crate::timers::driver::Driven;
 use crate::timers::event::{Proof, TimerEvent};
-use crate::timers::heartbeat::{Heartbeat, HeartbeatOwn};
-use crate::timers::heartbeat_row::HeartbeatRow;
-use crate::timers::loop_row::LoopRow;
-use crate::timers::loop_state::{LoopOwn, LoopState};
 
 /// A store that could not be read is tried again so many seconds later.
 const RELOAD_SECONDS: f64 = 10.0;
@@ -207,21 +203,21 @@ impl Hub {
         let mut unreadable = Vec::new();
         let mut left = Vec::new();
         if let Some(stored) = found.looping {
-            match looping(&stored) {
+            match stored.looping() {
                 Ok(state) => {
                     left.extend(stored.not_driven.map(|_| TimerKind::Loop));
                     live.looping = Some(Driven::stored(state, stored.text));
                 }
-                Err(why) => unreadable.push(("loop", why)),
+                Err(why) => unreadable.push(("loop", why.to_string())),
             }
         }
         if let Some(stored) = found.heartbeat {
-            match heartbeat(&stored, found.gateway_owned) {
+            match stored.heartbeat(found.gateway_owned) {
                 Ok(state) => {
                     left.extend(stored.not_driven.map(|_| TimerKind::Heartbeat));
                     live.heartbeat = Some(Driven::stored(state, stored.text));
                 }
-                Err(why) => unreadable.push(("heartbeat", why)),
+                Err(why) => unreadable.push(("heartbeat", why.to_string())),
             }
         }
         // Nobody drove it, now serve does; the next start has to know.
@@ -332,21 +328,4 @@ fn not_ours(theirs: &Theirs) -> Failure {
         "reason": "SESSION_NOT_OWNED", "holder": holder, "since": theirs.since, "until": null,
     });
     Failure::new(code::LEASE_REFUSED, text).with_data(data)
-}
-
-fn looping(stored: &StoredTimer) -> Result<LoopState, String> {
-    let row = LoopRow::parse(&stored.text).map_err(|error| error.to_string())?;
-    // What only we know can be lost without harm: counts begin anew.
-    let own: LoopOwn = serde_json::from_str(&stored.own).unwrap_or_default();
-    Ok(LoopState::restore(row, own))
-}
-
-fn heartbeat(stored: &StoredTimer, gateway_owned: bool) -> Result<Heartbeat, String> {
-    let row = HeartbeatRow::parse(&stored.text).map_err(|error| error.to_string())?;
-    let own: HeartbeatOwn = serde_json::from_str(&stored.own).unwrap_or_default();
-    Ok(Heartbeat {
-        row,
-        own,
-        gateway_owned,
-    })
 }

@@ -41,7 +41,11 @@ pub(super) fn drivers(machine: &Machine, home: &Home) -> Drivers {
     }
     let records = records_probe::homes(&homes, machine, &LockTable::new());
     let (holders, registry_gap) = holders(home, machine);
-    let gateways = records.iter().map(gateway);
+    // That of the root counts where it serves this profile.
+    let serving = |records: &&HomeRecords| {
+        records.path == home.path() || records.gateway_serves(home.profile())
+    };
+    let gateways = records.iter().filter(serving).map(gateway);
     let serve = records.first().map_or_else(
         || Party::Unsure("the records of the home cannot be read".to_owned()),
         |own| {

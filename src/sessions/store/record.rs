@@ -2,6 +2,14 @@
 
 use serde::Serialize;
 
+use crate::sessions::schedule::{Schedule, of_heartbeat, of_loop};
+use crate::timers::event::TimerRules;
+use crate::timers::heartbeat::{Heartbeat, HeartbeatOwn};
+use crate::timers::heartbeat_row::HeartbeatRow;
+use crate::timers::loop_row::LoopRow;
+use crate::timers::loop_state::{LoopOwn, LoopState};
+use crate::timers::row::RowError;
+
 /// The words of a message's state.
 pub mod state {
     /// It waits for its turn.
@@ -144,6 +152,32 @@ pub struct StoredTimer {
     pub not_driven: Option<String>,
 }
 
+impl StoredTimer {
+    /// It as a loop. What only we know of it can be lost without harm: counts begin anew.
+    ///
+    /// # Errors
+    /// When its row cannot be read.
+    pub fn looping(&self) -> Result<LoopState, RowError> {
+        let row = LoopRow::parse(&self.text)?;
+        let own: LoopOwn = serde_json::from_str(&self.own).unwrap_or_default();
+        Ok(LoopState::restore(row, own))
+    }
+
+    /// It as a heartbeat.
+    ///
+    /// # Errors
+    /// When its row cannot be read.
+    pub fn heartbeat(&self, gateway_owned: bool) -> Result<Heartbeat, RowError> {
+        let row = HeartbeatRow::parse(&self.text)?;
+        let own: HeartbeatOwn = serde_json::from_str(&self.own).unwrap_or_default();
+        Ok(Heartbeat {
+            row,
+            own,
+            gateway_owned,
+        })
+    }
+}
+
 /// A session that is not for us: Hermes Agent made it, or another process has it live.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Theirs {
@@ -167,6 +201,19 @@ pub struct Found {
     pub heartbeat: Option<StoredTimer>,
     /// A messaging gateway has it in its routing index, so that one beats.
     pub gateway_owned: bool,
+}
+
+impl Found {
+    /// Its timers, as far as their rows can be read.
+    #[must_use]
+    pub fn schedules(&self, rules: &TimerRules) -> Vec<Schedule> {
+        let looping = self.looping.as_ref().and_then(|one| one.looping().ok());
+        let beat = self.heartbeat.as_ref();
+        let beat = beat.and_then(|one| one.heartbeat(self.gateway_owned).ok());
+        let looping = looping.map(|state| of_loop(&state.row));
+        let beat = beat.map(|state| of_heartbeat(&state, rules));
+        looping.into_iter().chain(beat).collect()
+    }
 }
 
 /// What a start finds.
