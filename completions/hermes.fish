@@ -315,8 +315,8 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l only -d 'Run only these checks or groups' -r
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l skip -d 'Leave out these checks or groups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l only -d 'Run only these checks or groups, or look only for these codes' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l skip -d 'Leave out these checks, groups or codes' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l deadline -d 'Answer within this time, whatever hangs' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l fail-on -d 'The least severity that sets the exit status' -r -f -a "info\t'Worth knowing'
 warning\t'Will bite, or bites a little'
@@ -607,8 +607,8 @@ complete -c hermes -n "__fish_hermes_using_subcommand resume" -s h -l help -d 'P
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r
-complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l only -d 'Run only these checks or groups' -r
-complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l skip -d 'Leave out these checks or groups' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l only -d 'Run only these checks or groups, or look only for these codes' -r
+complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l skip -d 'Leave out these checks, groups or codes' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l deadline -d 'Answer within this time, whatever hangs' -r
 complete -c hermes -n "__fish_hermes_using_subcommand doctor" -l fail-on -d 'The least severity that sets the exit status' -r -f -a "info\t'Worth knowing'
 warning\t'Will bite, or bites a little'

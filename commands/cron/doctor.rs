@@ -49,10 +49,10 @@ pub(crate) struct Doctor {
     /// Judge for this shell
     #[arg(long, help_heading = "Viewpoint")]
     shell: bool,
-    /// Run only these checks or groups
+    /// Run only these checks or groups, or look only for these codes
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     only: Vec<String>,
-    /// Leave out these checks or groups
+    /// Leave out these checks, groups or codes
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     skip: Vec<String>,
     /// Answer within this time, whatever hangs

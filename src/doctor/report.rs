@@ -4,6 +4,7 @@
 //! Fields are only ever added. `docs/doctor.schema.json` describes the document, and a test holds
 //! every report against it.
 
+mod asked;
 mod assemble;
 mod dispatch;
 mod fold;
@@ -49,6 +50,8 @@ pub struct Tool {
     pub name: &'static str,
     /// Its version.
     pub version: &'static str,
+    /// How the reader's shell calls it: its bare name, or its file where that name means another.
+    pub command: String,
 }
 
 /// One run.

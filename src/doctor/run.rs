@@ -22,6 +22,7 @@ use super::{human, json, plain};
 use crate::clock::Now;
 use crate::error::Result;
 pub use crate::host::choose::Choice;
+use crate::host::facts::OwnName;
 use crate::host::locks::LockTable;
 use crate::output::Out;
 use crate::runtime::Runtime;
@@ -109,11 +110,13 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
         }
         Err(why) => (None, late(checks, &why)),
     };
+    let ran = ran.into_iter().map(|ran| request.pick.told(ran)).collect();
     let evidence = evidence.as_deref();
     Ok(assemble(report::Input {
         run: this_run(runtime, request, started, (evidence, &sandbox)),
         host: evidence.map_or_else(report::Host::default, |seen| report::Host::of(&seen.facts)),
         account: evidence.map(|seen| seen.facts.account.clone()),
+        own_name: evidence.map_or_else(OwnName::default, |seen| seen.facts.own_name.clone()),
         dispatch: evidence.map(report::Dispatch::of),
         ran,
         thresholds: request.thresholds,

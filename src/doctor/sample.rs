@@ -10,6 +10,7 @@ use super::report::{
 };
 use super::verdict::Thresholds;
 use super::{human, json, plain};
+use crate::host::facts::OwnName;
 use crate::host::{Gap, GapKind};
 use crate::output::human::is_unsafe;
 use crate::output::{Style, quote};
@@ -75,7 +76,7 @@ fn bus_mute() -> Finding {
             "starts the user manager of bot and its bus anew; user units of bot stop for a moment",
         )
         .until_reboot()
-        .verify(["hermes", "cron", "doctor", "--only", "session-bus"]),
+        .verify(["hermes", "cron", "doctor"]),
     )
 }
 
@@ -213,6 +214,7 @@ fn made(uid: u32, broken: bool, thresholds: Thresholds) -> Report {
         run: run(uid),
         host: Host::default(),
         account: None,
+        own_name: OwnName::default(),
         dispatch: Some(dispatch()),
         ran: ran.collect(),
         thresholds,
@@ -231,6 +233,7 @@ pub(in crate::doctor) fn judged(evidence: &Evidence) -> Report {
         run: run(1000),
         host: Host::of(&evidence.facts),
         account: Some(evidence.facts.account.clone()),
+        own_name: evidence.facts.own_name.clone(),
         dispatch: Some(Dispatch::of(evidence)),
         ran: ran.collect(),
         thresholds: Thresholds::default(),
@@ -306,6 +309,7 @@ pub(super) fn of_words(words: &str) -> Report {
         run: run(1000),
         host: Host::default(),
         account: None,
+        own_name: OwnName::default(),
         dispatch: Some(dispatch),
         ran: vec![Ran {
             check: &CHECKS[1],

@@ -8,6 +8,7 @@ mod dispatcher;
 #[cfg(test)]
 pub(crate) mod example;
 mod machine;
+mod own_name;
 mod process;
 mod records;
 mod unit;
@@ -21,6 +22,7 @@ pub use dispatcher::{AccountFacts, ChosenHome, Dispatcher, Program, ProgramLooku
 pub use machine::{
     Boot, CgroupFacts, CgroupLayout, ClockFacts, Container, Machine, Memory, Namespaces,
 };
+pub use own_name::OwnName;
 pub use process::{Descriptors, Environment, FileId, ProcessFacts, Role};
 pub use records::{GatewayState, HomeRecords, HostRecord, NewestFile, OwnerRecord, Recorded};
 pub use unit::{ManagerKind, UnitFacts};
@@ -123,6 +125,9 @@ pub struct Facts {
     pub host_records: Fact<Vec<HostRecord>>,
     /// This process: the shell's point of view.
     pub shell: ProcessFacts,
+    /// How that shell calls this program.
+    #[serde(default)]
+    pub own_name: OwnName,
     /// The serve, gateway or worker that this process descends from, by pid: it is asked from inside.
     pub shell_inside: Option<u32>,
     /// The process that dispatches, or would.

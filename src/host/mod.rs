@@ -18,6 +18,7 @@ pub mod placement;
 pub mod probe;
 pub mod proc;
 pub mod process_probe;
+pub mod program_probe;
 pub mod records;
 pub mod records_probe;
 pub mod runtime_dir;

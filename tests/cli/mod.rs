@@ -22,6 +22,7 @@ mod cron_tick;
 mod cron_writers;
 mod doctor;
 mod doctor_hosts;
+mod doctor_name;
 mod doctor_readonly;
 mod doctor_remedies;
 mod doctor_stores;

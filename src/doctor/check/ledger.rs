@@ -5,7 +5,6 @@ pub(super) mod launch;
 pub(super) mod missing;
 pub(super) mod open;
 
-use super::homes;
 use crate::doctor::evidence::HomeEvidence;
 use crate::doctor::evidence::stores::Ledger;
 use crate::doctor::finding::{Finding, Observation, Subject};
@@ -25,10 +24,6 @@ fn about(code: &'static str, id: &str, summary: String) -> Finding {
 fn row(home: &HomeEvidence, execution: &Execution, observed: impl Into<String>) -> Observation {
     let target = format!("{} {}", home.path("cron/executions.db"), execution.id);
     Observation::new("row", target, observed)
-}
-
-fn verify(home: &HomeEvidence) -> Vec<String> {
-    homes::ours(home, ["cron", "doctor", "--only", "ledger"])
 }
 
 fn ended(row: &Execution) -> Option<Timestamp> {

@@ -150,13 +150,9 @@ fn row(home: &HomeEvidence, (kind, session): (&str, &str), observed: String) -> 
     )
 }
 
-fn verify(home: &HomeEvidence) -> Vec<String> {
-    homes::ours(home, ["cron", "doctor", "--only", "loops"])
-}
-
 /// The command that stops a timer.
 fn stop(home: &HomeEvidence, (kind, session): (&str, &str)) -> Remedy {
-    Remedy::user(homes::ours(home, [kind, "stop", session]), "stops it").verify(verify(home))
+    Remedy::user(homes::ours(home, [kind, "stop", session]), "stops it").verify(homes::verify(home))
 }
 
 fn unreadable(home: &HomeEvidence, of: (&'static str, &str), why: &str) -> Finding {
@@ -196,7 +192,7 @@ fn budget(home: &HomeEvidence, session: &str, loop_row: &LoopRow) -> Option<Find
                 homes::ours(home, ["loop", "resume", session]),
                 "arms it again when it has paused",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -290,7 +286,7 @@ fn several(home: &HomeEvidence, timer: &Timer<'_>, pids: &[i64]) -> Finding {
             "ends the second process; close the session there instead, if you can",
         )
         .until_reboot()
-        .verify(verify(home)),
+        .verify(homes::verify(home)),
     )
 }
 
@@ -324,7 +320,7 @@ fn stuck(
                 homes::ours(home, ["loop", "resume", session]),
                 "gives the lost wake-up back and arms it again",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -387,7 +383,7 @@ fn undriven(
                 "drives it for as long as this terminal lives",
             )
             .until_reboot()
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         )
     };
     Some(start.remedy(stop(home, of)))
@@ -407,6 +403,6 @@ fn only_desktop(home: &HomeEvidence, of: (&str, &str), words: &str) -> Finding {
             "drives it without the application",
         )
         .until_reboot()
-        .verify(verify(home)),
+        .verify(homes::verify(home)),
     )
 }

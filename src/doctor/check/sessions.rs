@@ -44,10 +44,6 @@ fn sessions(evidence: &Evidence) -> Outcome {
     })
 }
 
-fn verify(home: &HomeEvidence) -> Vec<String> {
-    homes::ours(home, ["cron", "doctor", "--only", "sessions"])
-}
-
 fn registry(home: &HomeEvidence) -> String {
     home.path("runtime/active_sessions.json")
 }
@@ -88,7 +84,7 @@ fn leases(evidence: &Evidence, home: &HomeEvidence, found: &mut Few) {
                     homes::ours(home, ["session", "close", session]),
                     "gives the lease back",
                 )
-                .verify(verify(home)),
+                .verify(homes::verify(home)),
             ),
         ));
     }
@@ -161,7 +157,7 @@ fn cap(evidence: &Evidence, home: &HomeEvidence) -> Option<Finding> {
                 homes::ours(home, ["session", "reap", "--dry-run"]),
                 "shows which sessions could go, and why the others stay",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -200,7 +196,7 @@ fn backends(evidence: &Evidence, home: &HomeEvidence, state: &State) -> Option<F
                 homes::ours(home, ["session", "reap", "--dry-run"]),
                 "shows what they protect in Hermes Agent; for us they protect nothing",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -253,7 +249,7 @@ fn orphans(evidence: &Evidence, home: &HomeEvidence, state: &State) -> Option<Fi
                 homes::ours(home, ["session", "reap", "--dry-run"]),
                 "shows what would be ended, and why",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -300,7 +296,7 @@ fn helpers(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) -> O
         finding.remedy(
             Remedy::user(["kill", &first.pid.to_string()], "ends the first of them")
                 .until_reboot()
-                .verify(verify(home)),
+                .verify(homes::verify(home)),
         ),
     )
 }

@@ -12,6 +12,7 @@ use crate::doctor::evidence::home::{FoundNeeds, PlaceSeen, ScriptSeen};
 use crate::doctor::evidence::jobs::JobStore;
 use crate::home::Home;
 use crate::host::Facts;
+use crate::host::program_probe::on_path;
 
 /// How long one path may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -74,19 +75,10 @@ fn lookup(path: &str, names: BTreeSet<String>) -> BTreeMap<String, Option<PathBu
     names
         .into_iter()
         .map(|name| {
-            let mut places = path
-                .split(':')
-                .map(|directory| Path::new(directory).join(&name));
-            let found = places.find(|place| is_program(place));
+            let found = on_path(&name, path);
             (name, found)
         })
         .collect()
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(path)
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// What a look says: what is there, and the program that its first line names.

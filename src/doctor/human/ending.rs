@@ -204,7 +204,7 @@ fn next(page: &mut Page, report: &Report) {
         .first_to_mend()
         .filter(|found| found.severity > Severity::Info || !found.remedies.is_empty());
     let told = unknown.map(|(_, unknown)| (unknown.would_tell.clone(), Vec::new()));
-    let mended = worst.map(first_step);
+    let mended = worst.map(|found| first_step(found, &report.tool.command));
     let step = match report.verdict.status {
         Status::Incomplete => told.or(mended),
         _ => mended.or(told),
@@ -223,10 +223,10 @@ fn next(page: &mut Page, report: &Report) {
 
 /// The first way out of a finding, and what shows that it worked; without one, the whole story of its
 /// code.
-fn first_step(found: &Reported) -> (Vec<String>, Vec<String>) {
+fn first_step(found: &Reported, own: &str) -> (Vec<String>, Vec<String>) {
     if let Some(remedy) = found.remedies.first() {
         return (remedy.argv.clone(), remedy.verify.clone());
     }
-    let explain = ["hermes", "explain", found.code];
+    let explain = [own, "explain", found.code];
     (explain.map(str::to_owned).to_vec(), Vec::new())
 }

@@ -1,18 +1,20 @@
 //! From what the checks said to the report. Pure.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::super::catalog;
 use super::super::check::{Check, Outcome, Unchecked};
 use super::super::finding::{Finding, Severity};
 use super::super::verdict::{Seen, Status, Thresholds, judge};
+use super::asked::Asked;
 use super::dispatch::Dispatch;
 use super::fold::{self, Placed};
 use super::whose::Whose;
 use super::{
     CheckReport, CheckStatus, Counts, Host, Report, Reported, Run, SCHEMA, Tool, Unknown, Verdict,
 };
-use crate::host::facts::AccountFacts;
+use crate::host::facts::{AccountFacts, OwnName};
 
 /// How a check ended.
 #[derive(Clone, Debug)]
@@ -44,6 +46,8 @@ pub struct Input {
     pub host: Host,
     /// The account that dispatches; none where the host could not be looked at.
     pub account: Option<AccountFacts>,
+    /// How the reader calls this program.
+    pub own_name: OwnName,
     /// In which mode jobs are dispatched; which findings made it so is filled in here.
     pub dispatch: Option<Dispatch>,
     /// The checks that were asked for.
@@ -58,6 +62,7 @@ pub fn assemble(input: Input) -> Report {
     let whose = Whose {
         reader: input.run.uid,
         account: input.account.as_ref(),
+        own_name: &input.own_name,
     };
     let mut placed = place(&input.ran);
     fold::link(&mut placed);
@@ -65,7 +70,7 @@ pub fn assemble(input: Input) -> Report {
     let checks: Vec<_> = input
         .ran
         .iter()
-        .map(|ran| check_report(ran, &findings))
+        .map(|ran| check_report(ran, &findings, whose))
         .collect();
     let verdict = verdict(&checks, &findings, input.thresholds);
     let dispatch = input.dispatch.map(|dispatch| dispatch.with_ids(&findings));
@@ -74,6 +79,7 @@ pub fn assemble(input: Input) -> Report {
         tool: Tool {
             name: "hermes",
             version: env!("CARGO_PKG_VERSION"),
+            command: input.own_name.here(),
         },
         run: input.run,
         host: input.host,
@@ -114,12 +120,18 @@ fn tell(placed: Vec<Placed>, whose: Whose<'_>) -> Vec<Reported> {
         }
     }
     let id = |index: usize| format!("f{}", number.get(index).copied().unwrap_or(0));
+    let mut of_code: HashMap<&str, usize> = HashMap::new();
+    for placed in &placed {
+        *of_code.entry(placed.finding.code).or_default() += 1;
+    }
     let mut told: Vec<_> = placed
         .into_iter()
         .enumerate()
         .map(|(index, placed)| {
             let cause = placed.cause.map(id);
-            reported(placed, id(index), cause, whose)
+            let alone = of_code.get(placed.finding.code) == Some(&1);
+            let asked = Asked::of(&placed, alone);
+            reported(placed, (id(index), cause), (whose, &asked))
         })
         .zip(&number)
         .collect();
@@ -127,7 +139,11 @@ fn tell(placed: Vec<Placed>, whose: Whose<'_>) -> Vec<Reported> {
     told.into_iter().map(|(reported, _)| reported).collect()
 }
 
-fn reported(placed: Placed, id: String, cause: Option<String>, whose: Whose<'_>) -> Reported {
+fn reported(
+    placed: Placed,
+    (id, cause): (String, Option<String>),
+    (whose, asked): (Whose<'_>, &Asked),
+) -> Reported {
     let finding = placed.finding;
     Reported {
         id,
@@ -144,12 +160,12 @@ fn reported(placed: Placed, id: String, cause: Option<String>, whose: Whose<'_>)
         remedies: finding
             .remedies
             .into_iter()
-            .map(|remedy| whose.told(remedy))
+            .map(|remedy| whose.told(asked.of_it_alone(remedy)))
             .collect(),
     }
 }
 
-fn check_report(ran: &Ran, findings: &[Reported]) -> CheckReport {
+fn check_report(ran: &Ran, findings: &[Reported], whose: Whose<'_>) -> CheckReport {
     let mut report = CheckReport {
         id: ran.check.id,
         group: ran.check.group.name(),
@@ -177,14 +193,20 @@ fn check_report(ran: &Ran, findings: &[Reported]) -> CheckReport {
             report.reason = Some(unknown.why.clone());
             report.unchecked.push(unknown);
         }
-        Ended::Said(outcome) => said(&mut report, outcome, findings),
+        Ended::Said(outcome) => {
+            report.unchecked = outcome
+                .unchecked
+                .iter()
+                .map(|gap| unknown(gap, whose))
+                .collect();
+            said(&mut report, outcome, findings);
+        }
     }
     report
 }
 
 fn said(report: &mut CheckReport, outcome: &Outcome, findings: &[Reported]) {
     report.note.clone_from(&outcome.note);
-    report.unchecked = outcome.unchecked.iter().map(unknown).collect();
     let own = || findings.iter().filter(|found| found.check == report.id);
     let worst = own().map(|found| found.severity).max();
     let ids = own().map(|found| found.id.clone()).collect();
@@ -203,11 +225,13 @@ fn said(report: &mut CheckReport, outcome: &Outcome, findings: &[Reported]) {
     report.findings = ids;
 }
 
-fn unknown(gap: &Unchecked) -> Unknown {
+fn unknown(gap: &Unchecked, whose: Whose<'_>) -> Unknown {
+    let mut would_tell = gap.gap.would_tell.clone();
+    whose.name(&mut would_tell);
     Unknown {
         what: gap.what.clone(),
         why: gap.gap.why.clone(),
-        would_tell: gap.gap.would_tell.clone(),
+        would_tell,
         matters: gap.matters,
     }
 }

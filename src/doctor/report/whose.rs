@@ -1,7 +1,7 @@
 //! Whose command a remedy is, for whoever reads it. Pure.
 
 use super::super::finding::{Needs, Remedy};
-use crate::host::facts::AccountFacts;
+use crate::host::facts::{AccountFacts, OwnName};
 
 /// Who reads the report, and which account dispatches.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,8 @@ pub(super) struct Whose<'a> {
     pub(super) reader: u32,
     /// The account; none where the host could not be looked at.
     pub(super) account: Option<&'a AccountFacts>,
+    /// How the reader calls this program.
+    pub(super) own_name: &'a OwnName,
 }
 
 impl Whose<'_> {
@@ -24,7 +26,28 @@ impl Whose<'_> {
         if remedy.needs == Needs::User || is_of_account(&remedy.verify) {
             prefix(&mut remedy.verify, &self.before(Needs::User));
         }
+        for argv in [&mut remedy.argv, &mut remedy.undo, &mut remedy.verify] {
+            self.name(argv);
+        }
         remedy
+    }
+
+    /// Where this program is called, calls it so that no other of its name is started.
+    pub(super) fn name(self, argv: &mut [String]) {
+        let sudo = argv.first().is_some_and(|program| program == "sudo");
+        let mut words = argv.iter_mut().skip(usize::from(sudo)).peekable();
+        if words.next_if(|word| sudo && *word == "-u").is_some() {
+            words.next();
+        }
+        let env = words.next_if(|word| *word == "env").is_some();
+        while words.next_if(|word| env && word.contains('=')).is_some() {}
+        if let Some(program) = words.next().filter(|word| *word == OwnName::BARE) {
+            *program = if sudo {
+                self.own_name.behind_sudo()
+            } else {
+                self.own_name.here()
+            };
+        }
     }
 
     fn before(self, needs: Needs) -> Vec<String> {
@@ -63,7 +86,13 @@ mod tests {
     fn told(reader: u32, remedy: &Remedy) -> [String; 3] {
         let facts = Facts::example();
         let account = Some(&facts.account);
-        let told = Whose { reader, account }.told(remedy.clone());
+        let own_name = &facts.own_name;
+        let whose = Whose {
+            reader,
+            account,
+            own_name,
+        };
+        let told = whose.told(remedy.clone());
         [told.argv, told.undo, told.verify].map(|words| words.join(" "))
     }
 
@@ -97,9 +126,44 @@ mod tests {
         let whose = Whose {
             reader: 0,
             account: Some(&account),
+            own_name: &OwnName::default(),
         };
         let remedy = whose.told(Remedy::user(["x"], ""));
         assert_eq!(remedy.argv, ["sudo", "-u", "#1001", "x"]);
         assert!(remedy.undo.is_empty() && remedy.verify.is_empty());
+    }
+
+    #[test]
+    fn this_program_is_called_by_its_file_where_its_name_means_another() {
+        let named = |on_path: Option<&str>, line: &str| {
+            let own_name = OwnName {
+                file: Some("/opt/us/hermes".into()),
+                on_path: on_path.map(Into::into),
+            };
+            let whose = Whose {
+                reader: 0,
+                account: None,
+                own_name: &own_name,
+            };
+            let mut argv: Vec<_> = line.split(' ').map(str::to_owned).collect();
+            whose.name(&mut argv);
+            argv.join(" ")
+        };
+        for (line, wanted) in [
+            ("hermes loop stop hermes", "/opt/us/hermes loop stop hermes"),
+            ("sudo hermes x", "sudo /opt/us/hermes x"),
+            ("sudo -u hermes hermes x", "sudo -u hermes /opt/us/hermes x"),
+            ("env A=b C=d hermes x", "env A=b C=d /opt/us/hermes x"),
+            (
+                "sudo -u b env A=b hermes",
+                "sudo -u b env A=b /opt/us/hermes",
+            ),
+            ("kill hermes", "kill hermes"),
+        ] {
+            assert_eq!(named(None, line), wanted);
+        }
+        let own = Some("/home/b/bin/hermes");
+        assert_eq!(named(own, "hermes x"), "hermes x");
+        assert_eq!(named(own, "sudo hermes x"), "sudo /opt/us/hermes x");
     }
 }

@@ -6,8 +6,8 @@ mod parts;
 use std::path::PathBuf;
 
 use super::{
-    ChosenHome, Container, Environment, Fact, Facts, ManagerKind, Program, Role, UnitFacts,
-    Viewpoint,
+    ChosenHome, Container, Environment, Fact, Facts, ManagerKind, OwnName, Program, Role,
+    UnitFacts, Viewpoint,
 };
 use crate::bus::{
     Door, Failure, FailureKind, LingerMarker, LogindReport, LogindSession, LogindUser, Placement,
@@ -43,6 +43,10 @@ impl Facts {
             homes: vec![home_records(path)],
             host_records: Fact::Known(Vec::new()),
             shell: shell(),
+            own_name: OwnName {
+                file: Some("/usr/local/bin/hermes".into()),
+                on_path: Some("/usr/local/bin/hermes".into()),
+            },
             shell_inside: None,
             dispatcher: dispatcher(),
             others: Vec::new(),

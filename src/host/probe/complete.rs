@@ -11,12 +11,12 @@ use crate::home::{self, Home};
 use crate::host::bus_probe::{BusFacts, Subject};
 use crate::host::choose::{Accounts as _, Chosen, Field, choose};
 use crate::host::facts::{
-    AccountFacts, Environment, Fact, Facts, GapKind, HomeRecords, HostRecord, ManagerKind,
-    UnitFacts,
+    AccountFacts, Environment, Fact, Facts, GapKind, HomeRecords, HostRecord, ManagerKind, OwnName,
+    ProcessFacts, UnitFacts,
 };
 use crate::host::locks::LockTable;
 use crate::host::records_probe::{homes, host_records, registry, unlooked};
-use crate::host::unit_file;
+use crate::host::{program_probe, unit_file};
 
 use super::Observed;
 use super::accounts::Database;
@@ -251,6 +251,7 @@ fn assemble(observed: Observed, round: Round, within: Duration) -> Facts {
     let dispatcher = start("dispatcher", move || parts.dispatcher())
         .wait(within)
         .unwrap_or(without_files);
+    let own_name = own_name(&observed.shell, within);
     let own = dispatcher.process.as_ref().map(|process| process.pid);
     Facts {
         machine: observed.machine,
@@ -261,6 +262,7 @@ fn assemble(observed: Observed, round: Round, within: Duration) -> Facts {
         homes: round.homes,
         host_records: round.host_records,
         shell: observed.shell,
+        own_name,
         shell_inside: observed.shell_inside,
         others: observed
             .processes
@@ -274,4 +276,22 @@ fn assemble(observed: Observed, round: Round, within: Duration) -> Facts {
         system_bus: round.bus.system_bus,
         linger_marker: round.bus.linger_marker,
     }
+}
+
+/// How this shell calls us; by our file, where its `PATH` does not answer.
+fn own_name(shell: &ProcessFacts, within: Duration) -> OwnName {
+    let file = shell.exe.known().cloned();
+    let path = shell
+        .environ
+        .known()
+        .and_then(|environ| environ.get("PATH"));
+    let path = path.unwrap_or_default().to_owned();
+    let looking = {
+        let file = file.clone();
+        start("own name", move || program_probe::own_name(file, &path))
+    };
+    looking.wait(within).unwrap_or(OwnName {
+        file,
+        on_path: None,
+    })
 }

@@ -1,13 +1,13 @@
 //! Puts the facts of the dispatcher together, once it is chosen.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::host::choose::Chosen;
 use crate::host::facts::{
     Dispatcher, Environment, Fact, GapKind, HomeRecords, ManagerKind, ProcessFacts, Program,
     ProgramLookup, UnitFacts, Viewpoint,
 };
+use crate::host::program_probe::on_path;
 
 use super::environment::{of_hidden, of_process, of_unit};
 use super::version::{Clues, version};
@@ -157,18 +157,6 @@ fn programs(program: Program, environ: &Fact<Environment>) -> Vec<ProgramLookup>
     }]
 }
 
-/// The first executable of that name on a `PATH`.
-fn on_path(name: &str, path: &str) -> Option<PathBuf> {
-    let executable = |path: &PathBuf| {
-        std::fs::metadata(path)
-            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
-    path.split(':')
-        .filter(|directory| directory.starts_with('/'))
-        .map(|directory| Path::new(directory).join(name))
-        .find(executable)
-}
-
 /// Controllers that a scope of the account's manager can use: those that its slice was given.
 pub(super) fn scope_controllers(uid: u32) -> Fact<Vec<String>> {
     let group = if uid == 0 {
@@ -253,17 +241,5 @@ mod tests {
         facts.caller.uid = 0;
         let found = put_together(&facts, &chosen(&facts, Viewpoint::Shell));
         assert!(found.environ.gap().is_some());
-    }
-
-    #[test]
-    fn programs_are_looked_for_on_the_dispatchers_path() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("systemd-run");
-        std::fs::write(&file, "").unwrap();
-        let path = format!("relative::{}", dir.path().display());
-        assert_eq!(on_path("systemd-run", &path), None);
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(on_path("systemd-run", &path), Some(file));
-        assert_eq!(on_path("systemd-run", ""), None);
     }
 }

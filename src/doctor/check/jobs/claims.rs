@@ -107,10 +107,7 @@ fn stale(
                 homes::ours(home, ["cron", "run", &job.id]),
                 "frees it by running it; a scheduler frees it by itself at its next slot",
             )
-            .verify(homes::ours(
-                home,
-                ["cron", "doctor", "--only", "jobs-claims"],
-            )),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -161,10 +158,7 @@ fn ghost(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding>
                 homes::ours(home, ["cron", "run", &job.id]),
                 "runs it, if it should have run",
             )
-            .verify(homes::ours(
-                home,
-                ["cron", "doctor", "--only", "jobs-claims"],
-            )),
+            .verify(homes::verify(home)),
         ),
     )
 }

@@ -132,7 +132,7 @@ impl Look<'_> {
                 homes::ours(home, ["cron", "resume", &self.job.id]),
                 "computes its next run anew",
             )
-            .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs"])),
+            .verify(homes::verify(home)),
         )
     }
 
@@ -162,10 +162,7 @@ impl Look<'_> {
                 homes::ours(self.home, ["cron", "tick"]),
                 "runs what is due, once each, as a scheduler would",
             )
-            .verify(homes::ours(
-                self.home,
-                ["cron", "doctor", "--only", "jobs-due"],
-            )),
+            .verify(homes::verify(self.home)),
         )
     }
 
@@ -285,14 +282,14 @@ impl Look<'_> {
                     homes::ours(home, ["cron", "run", &self.job.id]),
                     "runs it now, late",
                 )
-                .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs"])),
+                .verify(homes::verify(home)),
             )
             .remedy(
                 Remedy::user(
                     homes::ours(home, ["cron", "remove", &self.job.id, "--yes"]),
                     "removes it, if it is too late",
                 )
-                .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs"])),
+                .verify(homes::verify(home)),
             )
     }
 }
@@ -359,7 +356,7 @@ fn catch_up(evidence: &Evidence, home: &HomeEvidence, waiting: usize, outcome: &
                     homes::ours(home, ["cron", "list"]),
                     "shows them; pause what should not run late",
                 )
-                .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs-due"])),
+                .verify(homes::verify(home)),
             ),
     );
 }

@@ -79,7 +79,7 @@ fn look(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
             homes::ours(home, ["cron", "run", &job.id]),
             "runs it again; a good run clears this",
         )
-        .verify(homes::ours(home, ["cron", "doctor", "--only", "jobs"])),
+        .verify(homes::verify(home)),
     )
 }
 

@@ -48,10 +48,6 @@ fn needs(evidence: &Evidence) -> Outcome {
     })
 }
 
-fn verify(home: &HomeEvidence) -> Vec<String> {
-    homes::ours(home, ["cron", "doctor", "--only", "jobs-needs"])
-}
-
 /// What is wrong with the script of this job.
 pub(super) fn script(home: &HomeEvidence, job: &Job) -> Option<Finding> {
     let needs = &job.needs;
@@ -115,7 +111,7 @@ fn bad_script(
 fn pause(home: &HomeEvidence, job: &Job, effect: &str) -> Remedy {
     Remedy::user(homes::ours(home, ["cron", "pause", &job.id]), effect)
         .undo(homes::ours(home, ["cron", "resume", &job.id]))
-        .verify(verify(home))
+        .verify(homes::verify(home))
 }
 
 fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
@@ -137,9 +133,9 @@ fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
     let here = homes::ours(home, ["cron", "edit", &job.id, "--workdir", ""]);
     let effect = "keeps it from failing until the directory is back";
     Some(
-        finding
-            .remedy(pause(home, job, effect))
-            .remedy(Remedy::user(here, "has it run in the home instead").verify(verify(home))),
+        finding.remedy(pause(home, job, effect)).remedy(
+            Remedy::user(here, "has it run in the home instead").verify(homes::verify(home)),
+        ),
     )
 }
 
@@ -169,7 +165,7 @@ fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
                 ["sh", "-c", &format!("command -v {}", quote::word(name))],
                 "says where this shell has it; add that directory to PATH in the unit",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -198,7 +194,7 @@ fn ability(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
     if needs.unmet.iter().all(delivers) {
         let local = homes::ours(home, ["cron", "edit", &job.id, "--deliver", "local"]);
         let effect = "keeps its output in files";
-        finding = finding.remedy(Remedy::user(local, effect).verify(verify(home)));
+        finding = finding.remedy(Remedy::user(local, effect).verify(homes::verify(home)));
     }
     let effect = "keeps it from being refused at each of its slots";
     Some(finding.remedy(pause(home, job, effect)))

@@ -46,10 +46,6 @@ fn field(job: &Job, name: &str, observed: impl Into<String>) -> Observation {
     Observation::new("field", format!("{} {name}", job.id), observed)
 }
 
-fn verify(home: &HomeEvidence) -> Vec<String> {
-    homes::ours(home, ["cron", "doctor", "--only", "jobs-records"])
-}
-
 /// An id that every program can use as a name of files.
 fn is_good_id(id: &str) -> bool {
     !(id.is_empty() || id == "." || id == ".." || id.contains(['/', '\\', '\0']))
@@ -92,7 +88,7 @@ fn remove(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
             homes::ours(home, ["cron", "remove", &job.id, "--yes"]),
             "removes it, to be made anew",
         )
-        .verify(verify(home)),
+        .verify(homes::verify(home)),
     )
 }
 
@@ -100,7 +96,7 @@ fn remove(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
 fn edit(home: &HomeEvidence, finding: Finding) -> Finding {
     let path = home.path("cron/jobs.json");
     let remedy = Remedy::user(["vi", &path], "opens the store, with the scheduler stopped");
-    finding.remedy(remedy.verify(verify(home)))
+    finding.remedy(remedy.verify(homes::verify(home)))
 }
 
 /// Entries that are no records at all.
@@ -140,7 +136,7 @@ fn ended_itself(home: &HomeEvidence, job: &Job) -> Option<Finding> {
     let text = schedule_text(job)?;
     let again = homes::ours(home, ["cron", "edit", &job.id, "--schedule", &text]);
     let effect = "gives it its schedule anew, which switches it on again";
-    Some(finding.remedy(Remedy::user(again, effect).verify(verify(home))))
+    Some(finding.remedy(Remedy::user(again, effect).verify(homes::verify(home))))
 }
 
 /// The schedule as a person would type it.
@@ -211,6 +207,6 @@ fn mend(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
             homes::ours(home, ["cron", "edit", &job.id, "--schedule", "every 1h"]),
             "gives it a schedule that can be used; choose your own",
         )
-        .verify(verify(home)),
+        .verify(homes::verify(home)),
     )
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{about, claimed, ended, jobs, quoted, row, verify};
+use super::{about, claimed, ended, jobs, quoted, row};
 use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::redact::redacted;
 use crate::doctor::check::{Check, Group, Outcome};
@@ -176,7 +176,7 @@ fn kills(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger, id: &str) ->
                 homes::ours(home, ["cron", "run", id]),
                 "runs it again; a good run clears this",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -215,7 +215,7 @@ fn ahead_of_run(
                 homes::ours(home, ["cron", "run", id]),
                 "makes up for the slot",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -238,7 +238,7 @@ fn booking(home: &HomeEvidence, ledger: &Ledger, id: &str) -> Option<Finding> {
                 homes::ours(home, ["cron", "runs", id]),
                 "shows its runs; look at the output before you run it again",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -285,7 +285,7 @@ fn delivery(
                 homes::ours(home, ["cron", "run", id]),
                 "runs it again, and sends its message",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{about, claimed, jobs, quoted, row, verify};
+use super::{about, claimed, jobs, quoted, row};
 use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::redact::redacted;
 use crate::doctor::check::{Check, Group, Outcome};
@@ -122,7 +122,7 @@ fn told(home: &HomeEvidence, mut finding: Finding, streak: &[&Execution]) -> Fin
             ),
             "says whether workers can be started",
         )
-        .verify(verify(home)),
+        .verify(homes::verify(home)),
     )
 }
 
@@ -161,10 +161,7 @@ fn refiring(home: &HomeEvidence, ledger: &Ledger, id: &str) -> Option<Finding> {
                 homes::ours(home, ["cron", "pause", id]),
                 "stops it from firing again",
             )
-            .verify(homes::ours(
-                home,
-                ["cron", "doctor", "--only", "ledger-launch"],
-            )),
+            .verify(homes::verify(home)),
         ),
     )
 }
@@ -204,7 +201,7 @@ fn twice(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger, id: &str) ->
                 homes::ours(home, ["cron", "doctor", "--only", "scheduler"]),
                 "says whether two schedulers tick this home",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     )
 }

@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{about, claimed, ended, jobs, quoted, verify};
+use super::{about, claimed, ended, jobs, quoted};
 use crate::cron::lateness;
 use crate::cron::next;
 use crate::cron::schedule::Schedule;
@@ -247,7 +247,7 @@ impl Look<'_> {
                 homes::ours(self.home, ["cron", "run", &self.job.id]),
                 "runs it once, now; its next good run on time clears this",
             )
-            .verify(verify(self.home)),
+            .verify(homes::verify(self.home)),
         )
     }
 }

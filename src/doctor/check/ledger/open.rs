@@ -1,7 +1,7 @@
 //! Rows that have not ended: is their owner dead, another process by now, unverified, hung, or at
 //! work.
 
-use super::{about, claimed, quoted, verify};
+use super::{about, claimed, quoted};
 use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::stores::{Ledger, identity};
@@ -180,7 +180,7 @@ fn abandoned(home: &HomeEvidence, finding: Finding) -> Finding {
             homes::ours(home, ["cron", "tick"]),
             "closes the rows of dead owners, and runs what is due",
         )
-        .verify(verify(home)),
+        .verify(homes::verify(home)),
     )
 }
 
@@ -191,7 +191,7 @@ fn stop(home: &HomeEvidence, finding: Finding, pid: Option<u32>) -> Finding {
     finding.remedy(
         Remedy::user(["kill", &pid.to_string()], "ends the run that hangs")
             .until_reboot()
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
     )
 }
 

@@ -179,7 +179,7 @@ fn storm(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
 /// What shows why the gateway ended each time: the journal of its unit, else that of its account.
 fn why(evidence: &Evidence, home: &HomeEvidence) -> Remedy {
     let effect = "shows why it ended each time; the finding goes when it has lived for a while";
-    let verify = homes::ours(home, ["cron", "doctor", "--only", "scheduler"]);
+    let verify = homes::verify(home);
     let account = &evidence.facts.account;
     let Some(unit) = ways::unit(evidence, home) else {
         let of = format!("_UID={}", account.uid);
@@ -292,7 +292,7 @@ fn backwards(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
                 ["timedatectl", "status"],
                 "says whether the clock is synchronised",
             )
-            .verify(homes::ours(home, ["cron", "doctor", "--only", "scheduler"])),
+            .verify(homes::verify(home)),
         ),
     );
 }

@@ -3,8 +3,10 @@
 use super::serving;
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome, mend};
+use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Subject};
+use crate::host::Facts;
 use crate::output::human;
 
 /// The checks of emptiness and of the emergency stop.
@@ -46,10 +48,10 @@ fn has_timers(home: &HomeEvidence) -> bool {
 const NAMED: usize = 5;
 
 /// Jobs that are paused: all that there are, or some of them.
-fn paused(home: &HomeEvidence) -> Option<Finding> {
+fn paused(evidence: &Evidence, home: &HomeEvidence) -> Option<Finding> {
     let store = home.jobs.got()?;
     let paused: Vec<_> = store.jobs.iter().filter(|job| job.is_paused()).collect();
-    let first = paused.first()?;
+    paused.first()?;
     let names: Vec<_> = paused.iter().take(NAMED).map(|job| job.label()).collect();
     let more = match paused.len().saturating_sub(NAMED) {
         0 => String::new(),
@@ -65,18 +67,6 @@ fn paused(home: &HomeEvidence) -> Option<Finding> {
         let summary = format!("{} of {all} jobs {are} paused: {names}{more}", paused.len());
         ("HM416", summary)
     };
-    // Of several the others stay paused.
-    let only = ["cron", "doctor", "--only", "scheduler-anything"];
-    let mut shown = homes::ours(home, only);
-    if paused.len() == 1 {
-        shown.extend(["--fail-on", "info"].map(str::to_owned));
-    }
-    let resume = homes::ours(home, ["cron", "resume", &first.id]);
-    let effect = if paused.len() == 1 {
-        "arms it again"
-    } else {
-        "arms the first of them again"
-    };
     Some(
         Finding::new(code, homes::subject(home), summary)
             .seen(Observation::new(
@@ -84,8 +74,36 @@ fn paused(home: &HomeEvidence) -> Option<Finding> {
                 home.path("cron/jobs.json"),
                 format!("{are} paused, of {all}"),
             ))
-            .remedy(Remedy::user(resume, effect).verify(shown)),
+            .remedy(resume(&evidence.facts, home, &paused)),
     )
+}
+
+/// Arms these jobs again.
+fn resume(facts: &Facts, home: &HomeEvidence, paused: &[&Job]) -> Remedy {
+    let remedy = if let [only] = paused {
+        let resume = homes::ours(home, ["cron", "resume", &only.id]);
+        Remedy::user(resume, "arms it again")
+    } else {
+        let ids: Vec<_> = paused.iter().map(|job| mend::inner(&job.id)).collect();
+        let line = format!(
+            "for job in {}; do {} cron resume --home {} -- \"$job\" || exit 1; done",
+            ids.join(" "),
+            own_name(facts),
+            mend::inner(&home.label())
+        );
+        let effect = "arms them all again; leave out those that are to stay paused";
+        Remedy::user(mend::shell(line), effect)
+    };
+    remedy.verify(homes::verify(home))
+}
+
+/// How a line for `sh` calls this program. The line is the account's, whoever reads it.
+fn own_name(facts: &Facts) -> String {
+    mend::inner(&if facts.caller.uid == facts.account.uid {
+        facts.own_name.here()
+    } else {
+        facts.own_name.behind_sudo()
+    })
 }
 
 fn anything(evidence: &Evidence) -> Outcome {
@@ -98,7 +116,7 @@ fn anything(evidence: &Evidence) -> Outcome {
         .any(|home| !serving::servers(evidence, home).is_empty());
     if evidence.homes.iter().any(holds_work) {
         return each(evidence, |home, outcome| {
-            outcome.findings.extend(paused(home));
+            outcome.findings.extend(paused(evidence, home));
         });
     }
     if served {
@@ -117,17 +135,18 @@ fn anything(evidence: &Evidence) -> Outcome {
     outcome.find(
         Finding::new("HM401", Subject::new("home", path.clone()), summary)
             .seen(Observation::new("choice", &path, &chosen.because))
-            .remedy(first_job(&path)),
+            .remedy(first_job(&evidence.facts, &path)),
     );
     outcome
 }
 
 /// A job that needs nothing: a prompt would want an agent, which a new home has not.
-fn first_job(home: &str) -> Remedy {
+fn first_job(facts: &Facts, home: &str) -> Remedy {
     let (scripts, at) = (mend::inner(&format!("{home}/scripts")), mend::inner(home));
+    let hermes = own_name(facts);
     let line = format!(
         "mkdir -p {scripts} && echo \"echo hello\" >{scripts}/hello.sh && \
-         hermes cron create \"every 30m\" --no-agent --script hello.sh --name hello --home {at}"
+         {hermes} cron create \"every 30m\" --no-agent --script hello.sh --name hello --home {at}"
     );
     Remedy::user(
         mend::shell(line),

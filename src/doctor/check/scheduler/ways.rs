@@ -10,10 +10,6 @@ use crate::host::facts::{ProcessFacts, Program, Role, UnitFacts};
 use crate::host::scheduler_owner::places;
 use crate::output::quote;
 
-fn verify(home: &HomeEvidence) -> Vec<String> {
-    homes::ours(home, ["cron", "doctor", "--only", "scheduler"])
-}
-
 /// Whether what it runs would tick: a plain serve of Hermes Agent never does.
 fn would_tick(unit: &UnitFacts) -> bool {
     !(unit.role == Some(Role::Serve) && unit.program == Some(Program::HermesAgent))
@@ -48,17 +44,17 @@ pub(in crate::doctor::check) fn start(
     if let Some(unit) = unit(evidence, home) {
         let mut remedy = mend::start_unit(&evidence.facts, unit);
         "starts the service that ticks".clone_into(&mut remedy.effect);
-        finding = finding.remedy(remedy.verify(verify(home)));
+        finding = finding.remedy(remedy.verify(homes::verify(home)));
     } else if let Some(words) = recorded(evidence, home) {
         let gateway = Remedy::user(words, "starts the gateway again, in this terminal");
-        finding = finding.remedy(gateway.until_reboot().verify(verify(home)));
+        finding = finding.remedy(gateway.until_reboot().verify(homes::verify(home)));
     }
     let serve = Remedy::user(
         homes::ours(home, ["serve"]),
         "ticks this home for as long as this terminal lives; a timer that calls 'hermes cron tick' every \
          minute does so too",
     );
-    finding.remedy(serve.until_reboot().verify(verify(home)))
+    finding.remedy(serve.until_reboot().verify(homes::verify(home)))
 }
 
 /// The command by which the gateway of this home was started last, as it wrote it down.
@@ -89,7 +85,7 @@ pub(in crate::doctor::check) fn restart(
     if let Some(unit) = unit(evidence, home) {
         let effect = "starts the scheduler anew";
         let remedy = mend::restart_unit(&evidence.facts, unit, effect);
-        return finding.remedy(remedy.verify(verify(home)));
+        return finding.remedy(remedy.verify(homes::verify(home)));
     }
     let ticking = serving::servers(evidence, home);
     match ticking.into_iter().find(|process| serving::ticks(process)) {
@@ -125,7 +121,7 @@ fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
          command line is not seen from here",
     )
     .until_reboot()
-    .verify(verify(home))
+    .verify(homes::verify(home))
 }
 
 /// Ends one of several schedulers of a home: one that no unit would start again, if there is one.
@@ -142,14 +138,14 @@ pub(super) fn end_one(
     if let Some(process) = loose {
         let words = mend::shell(mend::end(process.pid));
         let remedy = Remedy::user(words, "ends the one that no unit started");
-        return Some(remedy.until_reboot().verify(verify(home)));
+        return Some(remedy.until_reboot().verify(homes::verify(home)));
     }
     let unit = ticking.iter().rev().find_map(|process| unit_of(process))?;
     let (facts, name) = (&evidence.facts, unit.name.as_str());
     let effect = "stops the unit of the last of them, for good";
     let stop = mend::of_manager(facts, unit, &["disable", "--now", name], effect);
     let undo = mend::ask(facts, unit, &["enable", "--now", name]);
-    Some(stop.undo(undo).verify(verify(home)))
+    Some(stop.undo(undo).verify(homes::verify(home)))
 }
 
 /// The unit that started a process.

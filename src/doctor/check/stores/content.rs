@@ -51,10 +51,6 @@ fn directory(home: &HomeEvidence, outcome: &mut Outcome) {
     }
 }
 
-pub(super) fn verify(home: &HomeEvidence) -> Vec<String> {
-    homes::ours(home, ["cron", "doctor", "--only", "stores"])
-}
-
 /// What to say of something that cannot be read, by the kind of trouble.
 pub(super) fn troubled(
     evidence: &Evidence,
@@ -97,7 +93,7 @@ fn unreadable(home: &HomeEvidence, path: &'static str, trouble: &Trouble) -> Fin
     )
     .seen(seen(home, path, trouble))
     .because_of("HM805")
-    .remedy(Remedy::user(["ls", "-la", &name], "shows what lies there").verify(verify(home)))
+    .remedy(Remedy::user(["ls", "-la", &name], "shows what lies there").verify(homes::verify(home)))
 }
 
 /// The text of the job store is broken. Nothing writes over it, so that it can be mended.
@@ -127,7 +123,7 @@ fn broken(evidence: &Evidence, home: &HomeEvidence, trouble: &Trouble) -> Findin
                 ["cp", "-p", &from, &path],
                 "puts the newest usable copy in its place",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         );
     } else {
         let words = "no usable copy lies beside it";
@@ -176,7 +172,7 @@ fn missing(home: &HomeEvidence, outcome: &mut Outcome) {
                     ["cp", "-p", &from, &home.path(JOBS)],
                     "puts a copy in its place",
                 )
-                .verify(verify(home)),
+                .verify(homes::verify(home)),
             )
         }
         None => finding.remedy(
@@ -184,7 +180,7 @@ fn missing(home: &HomeEvidence, outcome: &mut Outcome) {
                 ["ls", &home.path("cron/output")],
                 "shows whose outputs are kept; make the jobs anew",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     });
 }
@@ -235,7 +231,7 @@ fn odd(home: &HomeEvidence, oddities: &[Oddity], outcome: &mut Outcome) {
                 homes::ours(home, ["cron", "list"]),
                 "shows that the jobs are read; the next change of a job writes it anew",
             )
-            .verify(verify(home)),
+            .verify(homes::verify(home)),
         ),
     );
 }

@@ -1,6 +1,6 @@
 //! The databases: can they be read, are they sound, of a version that is known, held by a writer.
 
-use super::content::{seen, troubled, verify};
+use super::content::{seen, troubled};
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::read::Trouble;
@@ -66,7 +66,7 @@ pub(super) fn damaged(home: &HomeEvidence, path: &'static str, trouble: &Trouble
             "puts it aside, with everything stopped; a new one is made at the next start",
         )
         .undo(["mv", "-n", &aside, &name])
-        .verify(verify(home)),
+        .verify(homes::verify(home)),
     )
 }
 
@@ -82,7 +82,7 @@ pub(super) fn newer(home: &HomeEvidence, path: &'static str, words: &str) -> Fin
             ["hermes", "--version"],
             "says which version this is; update it",
         )
-        .verify(verify(home)),
+        .verify(homes::verify(home)),
     )
 }
 
@@ -112,7 +112,7 @@ fn tables(home: &HomeEvidence, outcome: &mut Outcome) {
         let mut finding = finding.severity(Severity::Warning);
         finding.remedies = vec![
             Remedy::user(homes::ours(home, ["cron", "tick"]), "makes an empty one")
-                .verify(verify(home)),
+                .verify(homes::verify(home)),
         ];
         outcome.find(finding);
     }
@@ -153,11 +153,11 @@ fn locked(home: &HomeEvidence, outcome: &mut Outcome) {
                     ["ps", "-o", "pid,lstart,cmd", "-p", &pid.to_string()],
                     "shows what holds it",
                 )
-                .verify(verify(home)),
+                .verify(homes::verify(home)),
             ),
             None => finding.remedy(
                 Remedy::root(["lsof", &home.path(path)], "shows what has it open")
-                    .verify(verify(home)),
+                    .verify(homes::verify(home)),
             ),
         };
         outcome.find(finding);
