@@ -79,6 +79,9 @@ impl Records {
         let unit = dispatch.unit.as_deref().unwrap_or("");
         let account = &dispatch.account;
         self.add(&["viewpoint", dispatch.viewpoint, account, &pid, unit]);
+        for differs in &dispatch.shell_differs {
+            self.add(&["shell_differs", differs.what, &differs.text]);
+        }
     }
 
     fn finding(&mut self, found: &Reported) {

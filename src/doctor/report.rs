@@ -8,6 +8,7 @@ mod asked;
 mod assemble;
 mod dispatch;
 mod fold;
+mod shell;
 mod whose;
 
 use serde::Serialize;
@@ -18,6 +19,7 @@ use crate::host::Facts;
 use crate::host::facts::Container;
 pub use assemble::{Ended, Input, Ran, assemble, milliseconds};
 pub use dispatch::{Dispatch, Flip, LongLived, Now, Step};
+pub use shell::Difference;
 
 /// The name and version of the document's shape.
 pub const SCHEMA: &str = "hermes.doctor/1";

@@ -6,7 +6,8 @@ use super::check::{self, Check, Group, Outcome};
 use super::evidence::Evidence;
 use super::finding::{Finding, Observation, Remedy, Severity, Subject};
 use super::report::{
-    self, Dispatch, Ended, Flip, Host, Input, LongLived, Now, Ran, Report, Run, Step, assemble,
+    self, Difference, Dispatch, Ended, Flip, Host, Input, LongLived, Now, Ran, Report, Run, Step,
+    assemble,
 };
 use super::verdict::Thresholds;
 use super::{human, json, plain};
@@ -174,6 +175,10 @@ pub(super) fn dispatch() -> Dispatch {
             }],
         }),
         guesses: Vec::new(),
+        shell_differs: vec![Difference {
+            what: "XDG_RUNTIME_DIR",
+            text: "XDG_RUNTIME_DIR is set only here".to_owned(),
+        }],
     }
 }
 
@@ -274,7 +279,7 @@ fn printable(report: &Report) {
             Some("remedy" | "check" | "viewpoint") => 5,
             Some("unchecked") => 6,
             Some("verdict") => 4,
-            Some("count") => 3,
+            Some("count" | "shell_differs") => 3,
             Some("dispatch") => continue,
             other => panic!("no such record: {other:?}"),
         };

@@ -163,6 +163,11 @@ fn block(page: &mut Page, dispatch: &Dispatch) {
         &dispatch.after_reboot.replace('_', "-"),
     );
     row(page, "judged for", &judged_for(dispatch));
+    let differs = dispatch.shell_differs.iter();
+    let differs: Vec<_> = differs.map(|found| found.text.as_str()).collect();
+    if !differs.is_empty() {
+        row(page, "this shell", &differs.join("; "));
+    }
     if let Some(flip) = &dispatch.flips_to {
         let changes: Vec<_> = flip.changes.iter().map(|change| change.text).collect();
         let changes = changes.join(", and ");

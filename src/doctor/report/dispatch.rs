@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::Reported;
+use super::shell::{self, Difference};
 use crate::dispatch::{Change, Decision, Guess, Manager, Mechanism};
 use crate::doctor::evidence::Evidence;
 use crate::host::facts::{Program, Viewpoint};
@@ -39,6 +40,8 @@ pub struct Dispatch {
     pub flips_to: Option<Flip>,
     /// What had to be assumed, because it could not be found out.
     pub guesses: Vec<String>,
+    /// In what the reader's shell differs from what dispatches.
+    pub shell_differs: Vec<Difference>,
 }
 
 /// The mode of jobs.
@@ -131,6 +134,7 @@ impl Dispatch {
                     .collect(),
             }),
             guesses: evidence.guesses.iter().map(guess).collect(),
+            shell_differs: shell::differences(facts),
         }
     }
     /// The same with the ids of the findings that made it so, and of those that the changes mend.
