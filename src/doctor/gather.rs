@@ -12,6 +12,7 @@ mod needs;
 mod output;
 mod owners;
 mod reader;
+mod script;
 mod stop;
 mod stores;
 mod workers;

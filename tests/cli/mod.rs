@@ -25,6 +25,7 @@ mod doctor_hosts;
 mod doctor_name;
 mod doctor_readonly;
 mod doctor_remedies;
+mod doctor_service;
 mod doctor_stores;
 mod doctor_unprivileged;
 mod doors;

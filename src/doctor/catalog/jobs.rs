@@ -182,8 +182,10 @@ the record; look at the output.",
         slug: "program-missing",
         severity: Warning,
         title: "a program that a job needs is not on the service's PATH",
-        explanation: "The job, or the first line of its script, names a program without a path. The PATH of the \
-process that dispatches has no such program, though your shell may have it: a unit does not read your profile. \
+        explanation: "What runs the job's script (by its ending, its first line, or the job's own word), or a program that the \
+script calls by its bare name, is not on the PATH of the process that dispatches, though your shell may have it: a \
+unit does not read your profile. Or the first line names a file that is not there or may not be executed. Of what \
+a shell script calls, date, head, ls and hermes are looked for; one that sets PATH itself is believed. \
 Add the directory to PATH in the unit, or name the program by its path.",
         cleared_by: Person,
     },

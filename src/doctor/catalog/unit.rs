@@ -116,11 +116,12 @@ same one.",
         code: "HM317",
         slug: "programs-missing",
         severity: Severity::Warning,
-        title: "Programs that the dispatcher calls are not on its PATH",
+        title: "Programs that the dispatcher or its jobs call are not on its PATH",
         explanation: "\
 What the dispatcher calls by bare name is looked for in the PATH of the service, not in that of your \
 shell, and these programs are in none of its directories. Hermes Agent places its workers with \
-systemd-run: without it, jobs run degraded or not at all. A unit without Environment=PATH= gets a short \
+systemd-run: without it, jobs run degraded or not at all. Without date, head and ls hardly any script \
+works. A unit without Environment=PATH= gets a short \
 list from systemd; generated units may list even less.
 
 Give the unit the PATH that it needs. Jobs inherit it, so programs that they call are found too.",

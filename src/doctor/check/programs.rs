@@ -1,4 +1,4 @@
-//! The programs that the dispatcher calls by bare name, looked for on its own `PATH`. Pure.
+//! The programs that the dispatcher and its jobs call by bare name, looked for on its own `PATH`. Pure.
 
 use super::impact::{has_systemd, needs_user_manager, severity};
 use super::{Check, Group, Outcome, mend};
@@ -10,7 +10,7 @@ use crate::host::facts::{Environment, Fact, ProgramLookup};
 pub(super) const CHECKS: &[Check] = &[Check {
     id: "service-programs",
     group: Group::Service,
-    title: "whether the programs that it calls are on its PATH",
+    title: "whether the programs that it and its jobs call are on its PATH",
     codes: &["HM317"],
     run: programs,
 }];
@@ -19,11 +19,14 @@ pub(super) const CHECKS: &[Check] = &[Check {
 fn programs(evidence: &Evidence) -> Outcome {
     let facts = &evidence.facts;
     let placing = needs_user_manager(evidence) && has_systemd(evidence);
+    let mut stores = evidence.homes.iter().filter_map(|home| home.jobs.got());
+    let jobs = stores.any(|store| store.armed().next().is_some());
     let lookups: Vec<_> = facts
         .dispatcher
         .programs
         .iter()
         .filter(|program| placing || program.name != "systemd-run")
+        .filter(|program| jobs || program.wanted_by != ProgramLookup::JOBS)
         .collect();
     if lookups.is_empty() {
         return Outcome::not_applicable("it calls no program by its bare name");

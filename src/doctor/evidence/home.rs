@@ -1,6 +1,6 @@
 //! What one home holds: its files as `stat` sees them, its stores, its markers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -259,7 +259,7 @@ pub struct FoundNeeds {
     pub not_looked: usize,
     /// Working directories.
     pub workdirs: BTreeMap<String, PlaceSeen>,
-    /// Programs by bare name, looked up on the `PATH` of the dispatcher; absent where that is not
+    /// Programs by path, or by bare name on the `PATH` of the dispatcher; absent where that is not
     /// known.
     pub programs: BTreeMap<String, Option<PathBuf>>,
     /// That `PATH`.
@@ -273,8 +273,10 @@ pub struct ScriptSeen {
     pub path: PathBuf,
     /// What is there.
     pub place: PlaceSeen,
-    /// The program in its first line, where that is a bare name: `python3`.
-    pub interpreter: Option<String>,
+    /// The program that runs it, by name or path, unless its job names another: `bash`.
+    pub runner: Option<String>,
+    /// Programs that it calls by bare name, of those that are looked for.
+    pub calls: BTreeSet<String>,
 }
 
 /// What a bounded look at a path said.

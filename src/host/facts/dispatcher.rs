@@ -75,10 +75,16 @@ pub struct Dispatcher {
 pub struct ProgramLookup {
     /// Its name: `systemd-run`, `bash`, `hermes`.
     pub name: String,
-    /// Who names it: `hermes-agent` for the dispatcher itself, else a job's id.
+    /// Who names it: `hermes-agent` for the dispatcher itself, [`ProgramLookup::JOBS`] for the jobs that it
+    /// runs.
     pub wanted_by: String,
     /// Where it was found; `Known(None)`: nowhere on that `PATH`.
     pub found: Fact<Option<PathBuf>>,
+}
+
+impl ProgramLookup {
+    /// Who names what nearly every job calls.
+    pub const JOBS: &'static str = "jobs";
 }
 
 /// Whose point of view is taken.

@@ -143,18 +143,26 @@ impl Parts {
     }
 }
 
-/// Programs that the dispatcher itself cannot do without.
+/// What nearly every script and every agent calls: without these a `PATH` is of no use to a job.
+const BASIC: [&str; 3] = ["date", "head", "ls"];
+
+/// Programs that the dispatcher itself cannot do without, and its jobs.
 fn programs(program: Program, environ: &Fact<Environment>) -> Vec<ProgramLookup> {
-    if program == Program::Ours {
-        return Vec::new();
-    }
-    vec![ProgramLookup {
-        name: "systemd-run".to_owned(),
-        wanted_by: "hermes-agent".to_owned(),
-        found: environ
-            .clone()
-            .map(|environ| on_path("systemd-run", environ.get("PATH").unwrap_or_default())),
-    }]
+    let own = ("systemd-run", "hermes-agent");
+    let own = [own]
+        .into_iter()
+        .filter(|_| program == Program::HermesAgent);
+    let of_jobs = BASIC.map(|name| (name, ProgramLookup::JOBS));
+    own.chain(of_jobs)
+        .map(|(name, wanted_by)| ProgramLookup {
+            name: name.to_owned(),
+            wanted_by: wanted_by.to_owned(),
+            // What has no PATH at all is given this one by whatever starts it.
+            found: environ
+                .clone()
+                .map(|environ| on_path(name, environ.get("PATH").unwrap_or("/usr/bin:/bin"))),
+        })
+        .collect()
 }
 
 /// Controllers that a scope of the account's manager can use: those that its slice was given.
@@ -241,5 +249,20 @@ mod tests {
         facts.caller.uid = 0;
         let found = put_together(&facts, &chosen(&facts, Viewpoint::Shell));
         assert!(found.environ.gap().is_some());
+    }
+
+    #[test]
+    fn b31_what_every_job_calls_is_looked_for_on_the_services_path() {
+        let missing = |path: &str| {
+            let environ = Environment::select([("PATH", path)].into_iter());
+            let looked = programs(Program::HermesAgent, &Fact::Known(environ));
+            let missing = looked
+                .into_iter()
+                .filter(|found| found.found == Fact::Known(None));
+            missing.map(|found| found.name).collect::<Vec<_>>()
+        };
+        assert_eq!(missing("/opt/none"), ["systemd-run", "date", "head", "ls"]);
+        let basic = |name: &String| BASIC.contains(&name.as_str());
+        assert!(!missing("/opt/none:/usr/bin:/bin").iter().any(basic));
     }
 }

@@ -37,6 +37,11 @@ fn needs(evidence: &Evidence) -> Outcome {
             };
             outcome.could_not(paths, &gap);
         }
+        let environ = evidence.facts.dispatcher.environ.gap();
+        let scripts = store.armed().any(|job| job.needs.script.is_some());
+        if let (Some(gap), true) = (environ, scripts) {
+            outcome.could_not("whether the service's PATH has the programs of jobs", gap);
+        }
         let mut found = Few::default();
         for job in store.armed() {
             found.extend(script(home, job));
@@ -139,35 +144,42 @@ fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
     )
 }
 
-/// Programs that a job names without a path, and that its dispatcher's `PATH` has not.
+/// Programs that a job needs, and that are not there or that its dispatcher's `PATH` has not: what runs its
+/// script, and what that calls.
 fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding> {
     let needs = &job.needs;
     let scripts = [&needs.script, &needs.monitor_script].into_iter().flatten();
-    let of_scripts = scripts.filter_map(|name| home.needs.scripts.get(name)?.interpreter.as_ref());
-    let name = of_scripts
-        .chain(&needs.interpreter)
-        .find(|name| matches!(home.needs.programs.get(*name), Some(None)))?;
+    let scripts = scripts.filter_map(|name| home.needs.scripts.get(name));
+    let mut wanted: Vec<&str> = needs.interpreter.iter().map(String::as_str).collect();
+    for script in scripts.filter(|_| needs.interpreter.is_none()) {
+        wanted.extend(
+            script
+                .runner
+                .iter()
+                .chain(&script.calls)
+                .map(String::as_str),
+        );
+    }
+    wanted.retain(|name| matches!(home.needs.programs.get(*name), Some(None)));
+    wanted.dedup();
+    let (whole, bare): (Vec<_>, Vec<_>) = wanted.iter().partition(|name| name.contains('/'));
+    let (missing, which) = match (bare.len(), whole.first()) {
+        (0, Some(first)) => (vec![*first], "which is not there"),
+        (0, None) => return None,
+        (1, _) => (bare, "which is not on the service's PATH"),
+        _ => (bare, "which are not on the service's PATH"),
+    };
+    let first = *missing.first()?;
+    let list = missing.join("', '");
+    let summary = format!("{} needs '{list}', {which}", quoted(job));
     let path = home.needs.search_path.clone().unwrap_or_default();
     let source = &evidence.facts.dispatcher.environ_source;
-    let finding = about(
-        "HM517",
-        job,
-        format!(
-            "{} needs '{name}', which is not on the service's PATH",
-            quoted(job)
-        ),
-    )
-    .because_of("HM317")
-    .seen(Observation::new("environ", source, format!("PATH={path}")));
-    Some(
-        finding.remedy(
-            Remedy::user(
-                ["sh", "-c", &format!("command -v {}", quote::word(name))],
-                "says where this shell has it; add that directory to PATH in the unit",
-            )
-            .verify(homes::verify(home)),
-        ),
-    )
+    let finding = about("HM517", job, summary)
+        .because_of("HM317")
+        .seen(Observation::new("environ", source, format!("PATH={path}")));
+    let effect = "says where this shell has it; add that directory to PATH in the unit";
+    let find = ["sh", "-c", &format!("command -v {}", quote::word(first))];
+    Some(finding.remedy(Remedy::user(find, effect).verify(homes::verify(home))))
 }
 
 /// What our dispatcher does not do. It refuses such a job with the reason and never runs half of it.
