@@ -12,7 +12,7 @@ impl Environment {
     /// Which file could not be read, and why; the environment is then not known.
     pub fn under_home(mut self, home: &Home) -> Result<Self, String> {
         let read = |name: &str| {
-            read_text(&home.join(name)).map_err(|why| format!("{name} cannot be read: {why}"))
+            read_text(&home.join(name)).map_err(|(_, why)| format!("{name} cannot be read: {why}"))
         };
         if let Some(text) = read(".env")? {
             self.lay(&text, true);

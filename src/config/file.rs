@@ -70,9 +70,9 @@ fn read(format: Format, path: &Path) -> (State, Layer) {
             };
             (state, layer)
         }
-        Err(why) => {
+        Err((kind, why)) => {
             let problem = Problem {
-                kind: ProblemKind::Unreadable,
+                kind,
                 file: Some(path.to_owned()),
                 at: None,
                 key: None,
@@ -84,13 +84,17 @@ fn read(format: Format, path: &Path) -> (State, Layer) {
     }
 }
 
-/// The text of a file; none where there is none.
-pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
+/// The text of a file; none where there is none. Else the kind of trouble, and why.
+pub(super) fn read_text(path: &Path) -> Result<Option<String>, (ProblemKind, String)> {
     let bytes = match read_regular(path, LARGEST) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        read => read.map_err(|error| error.to_string())?,
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err((ProblemKind::Denied, error.to_string()));
+        }
+        Err(error) => return Err((ProblemKind::Unreadable, error.to_string())),
     };
     String::from_utf8(bytes)
         .map(Some)
-        .map_err(|_| "not UTF-8".to_owned())
+        .map_err(|_| (ProblemKind::Unreadable, "not UTF-8".to_owned()))
 }

@@ -13,6 +13,8 @@ use super::node::Place;
 pub enum ProblemKind {
     /// The file cannot be read.
     Unreadable,
+    /// This process may not read the file: it says nothing of what is in it.
+    Denied,
     /// The file is no document; nothing of it counts.
     Unparsable,
     /// A name that nobody knows; it sets nothing.

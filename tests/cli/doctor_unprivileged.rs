@@ -113,3 +113,56 @@ fn a_home_that_may_not_be_written_is_judged_and_untouched() {
     }
     mode(0o755);
 }
+
+#[test]
+fn a_home_of_another_account_is_not_known_rather_than_at_fault() {
+    // Only root can make a home that is another's.
+    if !is_root() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().expect("a directory");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), open.clone()).expect("a mode");
+    std::fs::set_permissions(sandbox.user_home(), open).expect("a mode");
+    let binary = binary(folder.path());
+    sandbox.write("config.yaml", "timezone: UTC\n");
+    sandbox.write("config.toml", "[agent]\ncommand = [\"/bin/cat\"]\n");
+    sandbox.write("cron/jobs.json", "{\"jobs\": []}\n");
+    let closed = std::fs::Permissions::from_mode(0o700);
+    std::fs::set_permissions(sandbox.home(), closed).expect("a mode");
+    // Read by whoever owns it it is healthy.
+    let only = "config,stores-access,policy";
+    let words = ["--only", only, "--home"];
+    let home = sandbox.home().display().to_string();
+    let own = sandbox
+        .hermes()
+        .arg("doctor")
+        .args(words)
+        .arg(&home)
+        .output();
+    let own = own.expect("it runs");
+    let text = String::from_utf8_lossy(&own.stdout);
+    assert_eq!(own.status.code(), Some(0), "{text}");
+    let words = [&words[..], &[home.as_str(), "--json"]].concat();
+    let output = doctor(&sandbox, &binary, &words, None);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("one document");
+    assert_eq!(report["findings"], serde_json::json!([]), "{text}");
+    let checks = report["checks"].as_array().expect("checks");
+    let gaps = checks.iter().flat_map(|check| {
+        let gaps = check["unchecked"].as_array().expect("gaps");
+        gaps.iter()
+    });
+    let of_config = gaps.filter(|gap| {
+        gap["what"]
+            .as_str()
+            .is_some_and(|what| what.contains("config."))
+    });
+    let tell: Vec<_> = of_config.map(|gap| gap["would_tell"][0].clone()).collect();
+    assert!(
+        tell.len() >= 2 && tell.iter().all(|word| word == "sudo"),
+        "{text}"
+    );
+}

@@ -8,6 +8,7 @@ use crate::doctor::evidence::home::AgentSeen;
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::{Program, Viewpoint};
+use crate::host::{Gap, GapKind};
 
 /// The checks of the configuration.
 pub(super) const CHECKS: &[Check] = &[
@@ -31,7 +32,15 @@ fn config(evidence: &Evidence) -> Outcome {
     let mut outcome = each(evidence, |home, outcome| {
         let mut found = Few::default();
         for problem in home.config.problems() {
-            found.extend([of_problem(home, problem)]);
+            match problem.kind {
+                ProblemKind::Denied if !is_reader(evidence, home) => {
+                    let gap = denied(home, problem);
+                    let file = problem.file.as_deref().unwrap_or(home.home.path());
+                    let what = format!("the content of {}", file.display());
+                    outcome.could_not_and_it_matters(what, &gap);
+                }
+                _ => found.extend([of_problem(home, problem)]),
+            }
         }
         found.tell(outcome, home);
     });
@@ -40,6 +49,23 @@ fn config(evidence: &Evidence) -> Outcome {
         outcome.note = Some(format!("zone {}, {}", home.zone.name, home.zone.source));
     }
     outcome
+}
+
+/// Whether we are the account that reads this home for its dispatcher: what we may not read it may not
+/// either.
+fn is_reader(evidence: &Evidence, home: &HomeEvidence) -> bool {
+    evidence.facts.shell.uid.known() == Some(&home.reader.uid)
+}
+
+/// That a file may not be read by us, and who may.
+pub(super) fn denied(home: &HomeEvidence, problem: &Problem) -> Gap {
+    let mut would_tell = vec!["sudo".to_owned()];
+    would_tell.extend(homes::ours(home, ["cron", "doctor"]));
+    Gap {
+        kind: GapKind::Permission,
+        why: problem.message.clone(),
+        would_tell,
+    }
 }
 
 fn verify(home: &HomeEvidence) -> Vec<String> {
@@ -54,7 +80,7 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
     let at = file.as_ref().map(|file| format!("{file}{place}"));
     let broken = matches!(
         problem.kind,
-        ProblemKind::Unreadable | ProblemKind::Unparsable
+        ProblemKind::Unreadable | ProblemKind::Denied | ProblemKind::Unparsable
     );
     let zone = problem.kind == ProblemKind::IllTyped
         && matches!(problem.key.as_deref(), Some("timezone" | "HERMES_TIMEZONE"));
@@ -82,7 +108,7 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
     let mut finding =
         Finding::new(code, subject, words).seen(Observation::new("read", shown, &problem.message));
     // What could be read is not wrong for its owner and mode.
-    if problem.kind == ProblemKind::Unreadable {
+    if matches!(problem.kind, ProblemKind::Unreadable | ProblemKind::Denied) {
         finding = finding.because_of("HM805");
     }
     if problem.kind == ProblemKind::Raised {
@@ -130,6 +156,12 @@ fn agent(evidence: &Evidence) -> Outcome {
             return;
         }
         asked = true;
+        let mut problems = home.config.problems().iter();
+        let hidden = problems.find(|problem| problem.kind == ProblemKind::Denied);
+        if let Some(problem) = hidden.filter(|_| !is_reader(evidence, home)) {
+            outcome.could_not_and_it_matters("which agent is configured", &denied(home, problem));
+            return;
+        }
         let (why, hints, severity) = match &home.agent {
             AgentSeen::Found(program) => {
                 outcome.note = Some(program.display().to_string());

@@ -23,11 +23,14 @@ fn unread(evidence: &Evidence) -> Option<Gap> {
     let broken = |problem: &&Problem| {
         matches!(
             problem.kind,
-            ProblemKind::Unreadable | ProblemKind::Unparsable
+            ProblemKind::Unreadable | ProblemKind::Denied | ProblemKind::Unparsable
         )
     };
     let problem = home.config.problems().iter().find(broken)?;
     let file = problem.file.as_ref()?.display();
+    if problem.kind == ProblemKind::Denied {
+        return Some(super::config::denied(home, problem));
+    }
     Some(Gap {
         kind: GapKind::Failed,
         why: format!("{file} {}", problem.message),

@@ -9,13 +9,14 @@ use nix::unistd::{Gid, Uid, User, getgrouplist};
 use super::files;
 use crate::bounded;
 use crate::doctor::evidence::home::Reader;
+use crate::home::Source;
 use crate::host::{Facts, proc};
 
 /// How long the user database may take: it may ask a service.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The process that dispatches, else the account that would. Where that is root only because root asks,
-/// it is whoever owns the home: what root may do says nothing of him.
+/// The process that dispatches, else the account that would. Where that is only who asks, it is whoever owns
+/// the home that was named, or that root looks at: what another may do says nothing of him.
 pub(super) fn look(facts: &Facts, owner: Option<u32>) -> Reader {
     let dispatcher = &facts.dispatcher;
     let process = dispatcher.process.as_ref();
@@ -26,8 +27,9 @@ pub(super) fn look(facts: &Facts, owner: Option<u32>) -> Reader {
         return running.unwrap_or_else(|| of_account(*uid));
     }
     let asks = dispatcher.unit.is_none() && facts.caller.uid == facts.account.uid;
+    let named = facts.home.source == Source::Flag;
     match owner {
-        Some(owner) if asks && facts.account.uid == 0 => of_account(owner),
+        Some(owner) if asks && (named || facts.account.uid == 0) => of_account(owner),
         _ => of_account(facts.account.uid),
     }
 }
@@ -92,6 +94,13 @@ mod tests {
         };
         assert_eq!(judged(of_bot), 1_001);
         assert_eq!(judged(|facts| facts.account.uid = 1_002), 1_002);
+        let other = |facts: &mut Facts, source| {
+            facts.account.uid = 65_534;
+            facts.caller.uid = 65_534;
+            facts.home.source = source;
+        };
+        assert_eq!(judged(|facts| other(facts, Source::Flag)), 1_234);
+        assert_eq!(judged(|facts| other(facts, Source::Environment)), 65_534);
     }
 
     #[test]
