@@ -122,6 +122,7 @@ fn namespaces(mounts: &[Mount], chroot: Fact<bool>) -> Namespaces {
         proc_is_ours: std::fs::read_link("/proc/self")
             .is_ok_and(|link| link.to_str() == Some(&std::process::id().to_string())),
         chroot,
+        uid_map: text("/proc/self/uid_map").map_or_else(|_| Vec::new(), |map| proc::uid_map(&map)),
     }
 }
 

@@ -8,7 +8,7 @@ mod words;
 
 pub use mounts::{Mount, mounts};
 pub use stat::{Stat, Status, stat, status};
-pub use system::{boot_time, initial_user_namespace, key_bytes, os_name, swaps};
+pub use system::{boot_time, initial_user_namespace, key_bytes, os_name, swaps, uid_map};
 pub use words::{command_line, descriptors_limit, environ, held_flocks};
 
 #[cfg(test)]

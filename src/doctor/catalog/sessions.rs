@@ -15,8 +15,8 @@ pub(super) const ENTRIES: &[Entry] = &[
 belongs to a chat, else the very process that holds its session. Here the one that should is not there, or the \
 loop is overdue by more than its cadence although it is. Lists that only read the stored state show such a loop \
 as active, with a next time that never comes.\n\n\
-'hermes serve' of this program drives every loop of its home that belongs to no chat, with or without a client. \
-If the loop is not needed any more, stop it.",
+'hermes serve' of this program drives every loop of its home that belongs to no chat, with or without a client; \
+without an agent it cannot, and the finding about that is the cause. If the loop is not needed any more, stop it.",
         cleared_by: Remedy,
     },
     Entry {
@@ -96,7 +96,8 @@ sessions from being swept for up to twelve hours; this program lets it protect n
         title: "a lease on a session is left over",
         explanation: "One process at a time may have a session, and the registry says which. This entry is of a \
 process that has ended, which the next access cleans up; or its process lives and the session has ended, so that \
-nobody will give it back and the session stays refused to everybody else.",
+nobody will give it back and the session stays refused to everybody else. To give it back, close the session; one \
+that our serve made is ended by that, and a loop of it is driven by nobody then.",
         cleared_by: Remedy,
     },
     Entry {

@@ -48,6 +48,21 @@ fn marker(facts: &Facts) -> Observation {
     Observation::new("stat", marker_path(facts), seen)
 }
 
+/// B21: who may set the flag.
+fn may_set(facts: &Facts) -> Observation {
+    let caller = facts.caller.label();
+    let may = match (facts.caller.uid, facts.caller.uid == facts.account.uid) {
+        (0, _) => "root may set it".to_owned(),
+        (_, true) => format!(
+            "root may set it, and {caller} where polkit allows org.freedesktop.login1.set-self-linger"
+        ),
+        (_, false) => format!(
+            "root may set it, and {caller} where polkit allows org.freedesktop.login1.set-user-linger"
+        ),
+    };
+    Observation::new("right", "loginctl enable-linger", may)
+}
+
 fn logind_word(facts: &Facts) -> Observation {
     let logind = &facts.system_bus.logind;
     let seen = match (&logind.failure, &logind.user) {
@@ -118,6 +133,7 @@ fn off(evidence: &Evidence) -> Option<Finding> {
             .severity(level)
             .seen(marker(facts))
             .seen(logind_word(facts))
+            .seen(may_set(facts))
             .remedy(remedy(evidence))
     };
     if decision.facts.seat == Seat::UserService {
@@ -269,4 +285,22 @@ fn disagreement(facts: &Facts, present: bool) -> Outcome {
             ),
     );
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b21_it_is_told_whether_this_user_may_set_linger() {
+        let mut facts = Facts::example();
+        let right = |facts: &Facts| may_set(facts).observed;
+        let own =
+            "root may set it, and bot where polkit allows org.freedesktop.login1.set-self-linger";
+        assert_eq!(right(&facts), own);
+        facts.account.uid = 7;
+        assert!(right(&facts).ends_with("set-user-linger"));
+        facts.caller.uid = 0;
+        assert_eq!(right(&facts), "root may set it");
+    }
 }

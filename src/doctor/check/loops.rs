@@ -343,6 +343,7 @@ fn undriven(
     let late = evidence.now.duration_since(due);
     let overdue = late.as_secs_f64() > timer.cadence && timer.awaiting.is_none();
     let is_there = driver.is_there();
+    let ours = driver::our_serve(evidence, home).is_some();
     let when = if late.is_negative() {
         format!("next {}", human::relative(due, evidence.now))
     } else {
@@ -350,7 +351,8 @@ fn undriven(
     };
     let of = (kind, session);
     if is_there && !overdue {
-        let desktop = matches!(driver, Driver::Holder { desktop: true, .. });
+        // Our serve takes over what the application leaves.
+        let desktop = matches!(driver, Driver::Holder { desktop: true, .. }) && !ours;
         return desktop.then(|| only_desktop(home, of, &driver.words()));
     }
     let summary = if overdue {
@@ -376,6 +378,9 @@ fn undriven(
     }
     let start = if timer.routed {
         super::scheduler::ways::start(evidence, home, finding)
+    } else if ours {
+        // A second one would not start beside it. Without an agent it drives nothing.
+        super::scheduler::ways::restart(evidence, home, finding.because_of("HM904"))
     } else {
         finding.remedy(
             Remedy::user(

@@ -116,8 +116,11 @@ fn rejected(evidence: &Evidence, candidate: &Candidate, failure: &Failure) -> Op
         finding = finding.seen(Observation::new("environ", target, path));
     }
     if facts.machine.namespaces.initial_user.known() == Some(&false) {
-        let note = "in a user namespace: ids are those that it maps, not those of the machine";
-        finding = finding.seen(Observation::new("namespace", "user", note));
+        finding = finding.seen(Observation::new(
+            "namespace",
+            "user",
+            mapped(facts, candidate),
+        ));
     }
     if let Some(instead) = instead {
         finding = finding.seen(Observation::new("stat", instead, "used instead"));
@@ -126,6 +129,25 @@ fn rejected(evidence: &Evidence, candidate: &Candidate, failure: &Failure) -> Op
         finding = finding.because_of("HM246");
     }
     Some(finding.remedy(set_right(facts, candidate, code)))
+}
+
+/// Which ids of the machine those are that were compared in a user namespace.
+fn mapped(facts: &Facts, candidate: &Candidate) -> String {
+    let owner = match candidate.seen {
+        Some(Seen::There { uid, .. }) => Some(uid),
+        _ => None,
+    };
+    let outside = |uid: u32| {
+        let mapped = facts.machine.namespaces.mapped(uid);
+        mapped.map_or_else(
+            || format!("uid {uid} stands for nobody outside"),
+            |outside| format!("uid {uid} is uid {outside} outside"),
+        )
+    };
+    let mut uids = vec![facts.account.uid];
+    uids.extend(owner.filter(|owner| *owner != facts.account.uid));
+    let uids: Vec<_> = uids.into_iter().map(outside).collect();
+    format!("ids are those that it maps: {}", uids.join(", "))
 }
 
 fn set_right(facts: &Facts, candidate: &Candidate, code: &str) -> Remedy {

@@ -82,7 +82,7 @@ fn leases(evidence: &Evidence, home: &HomeEvidence, found: &mut Few) {
             .remedy(
                 Remedy::user(
                     homes::ours(home, ["session", "close", session]),
-                    "gives the lease back",
+                    "gives the lease back; a session of serve's is ended with it, and its loop is driven by nobody then",
                 )
                 .verify(homes::verify(home)),
             ),

@@ -6,8 +6,8 @@ mod parts;
 use std::path::PathBuf;
 
 use super::{
-    ChosenHome, Container, Environment, Fact, Facts, ManagerKind, OwnName, Program, Role,
-    UnitFacts, Viewpoint,
+    ChosenHome, Container, Environment, Fact, Facts, ManagerKind, Program, Role, UnitFacts,
+    Viewpoint,
 };
 use crate::bus::{
     Door, Failure, FailureKind, LingerMarker, LogindReport, LogindSession, LogindUser, Placement,
@@ -16,7 +16,7 @@ use crate::bus::{
 use crate::home::Source;
 use crate::host::runtime_dir::{Candidate, Origin, RuntimeDir, Seen};
 pub(crate) use parts::candidate;
-use parts::{account, close, dispatcher, home_records, machine, open_door, shell, unit};
+use parts::{account, close, dispatcher, home_records, machine, open_door, own_name, shell, unit};
 
 /// The uid of `bot`.
 pub(crate) const UID: u32 = 1001;
@@ -43,10 +43,7 @@ impl Facts {
             homes: vec![home_records(path)],
             host_records: Fact::Known(Vec::new()),
             shell: shell(),
-            own_name: OwnName {
-                file: Some("/usr/local/bin/hermes".into()),
-                on_path: Some("/usr/local/bin/hermes".into()),
-            },
+            own_name: own_name(),
             shell_inside: None,
             dispatcher: dispatcher(),
             others: Vec::new(),

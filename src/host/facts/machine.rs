@@ -91,6 +91,20 @@ pub struct Namespaces {
     pub pid_inode: Option<u64>,
     /// The root of this process is not the machine's.
     pub chroot: Fact<bool>,
+    /// Uids here, the uids of the parent namespace that they stand for, and how many in a row.
+    #[serde(default)]
+    pub uid_map: Vec<[u32; 3]>,
+}
+
+impl Namespaces {
+    /// The uid of the parent user namespace that one of ours stands for.
+    #[must_use]
+    pub fn mapped(&self, uid: u32) -> Option<u32> {
+        self.uid_map.iter().find_map(|[inside, outside, count]| {
+            let beyond = uid.checked_sub(*inside)?;
+            (beyond < *count).then(|| outside.checked_add(beyond))?
+        })
+    }
 }
 
 /// This boot: containers share the host's boot id, so the start of PID 1 belongs to it.

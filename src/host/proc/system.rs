@@ -25,6 +25,17 @@ pub fn swaps(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// The lines of `/proc/self/uid_map`: a uid here, the uid of the parent namespace, how many in a row.
+#[must_use]
+pub fn uid_map(text: &str) -> Vec<[u32; 3]> {
+    let line = |line: &str| {
+        let mut words = line.split_ascii_whitespace().map(str::parse);
+        let mut next = || words.next()?.ok();
+        Some([next()?, next()?, next()?])
+    };
+    text.lines().filter_map(line).collect()
+}
+
 /// Whether `/proc/self/uid_map` is that of the initial user namespace: every number maps to itself.
 #[must_use]
 pub fn initial_user_namespace(uid_map: &str) -> Option<bool> {

@@ -126,15 +126,9 @@ fn jobs_that_are_paused_beside_others_are_told_by_name() {
         .collect();
     fixture.jobs(&many);
     let found = &fixture.findings("HM416")[0];
-    assert_eq!(
-        summary(found),
-        "7 of 8 jobs are paused: n0, n1, n2, n3, n4 and 2 more"
-    );
-    let line = &found.remedies[0].argv[2];
-    assert!(
-        line.contains("000000000006; do hermes cron resume --home"),
-        "{line}"
-    );
+    let wanted = "7 of 8 jobs are paused: n0, n1, n2, n3, n4 and 2 more";
+    assert_eq!(summary(found), wanted);
+    assert!(found.remedies[0].argv[2].contains("06; do hermes cron resume --home"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, GONE, codes, looping, own_start};
-use crate::doctor::finding::Severity;
+use crate::doctor::finding::{Finding, Severity};
 use crate::host::facts::{Program, Role};
 
 const SESSION: &str = "20261129_120000_aaaaaa";
@@ -83,6 +83,31 @@ fn who_drives_a_loop_decides() {
         &[(std::process::id(), "tui"), (parent, "desktop")],
     );
     assert_eq!(fixture.findings("HM707").len(), 1);
+}
+
+#[test]
+fn beside_our_serve_no_second_one_is_offered_and_want_of_an_agent_is_the_cause() {
+    let mut fixture = Fixture::healthy();
+    fixture.timer(LOOP, &looping(fixture.epoch(-4_219)));
+    lease(&fixture, &[(GONE, "desktop")]);
+    std::fs::remove_file(fixture.path("config.toml")).unwrap();
+    let found = fixture.findings("HM701");
+    assert_eq!(found[0].evidence[1].observed, "serve, pid 812");
+    assert!(found[0].causes.contains(&"HM904"), "{found:?}");
+    let serves = |found: &Finding| {
+        let mut remedies = found.remedies.iter();
+        remedies.any(|remedy| remedy.argv[..2] == ["hermes", "serve"])
+    };
+    assert!(!serves(&found[0]), "{found:?}");
+    assert_eq!(fixture.findings("HM904").len(), 1);
+    // What a desktop holds goes on when that ends.
+    fixture.timer(LOOP, &looping(fixture.epoch(200)));
+    lease(&fixture, &[(std::process::id(), "desktop")]);
+    assert!(fixture.findings("HM706").is_empty());
+    fixture.no_server();
+    fixture.timer(LOOP, &looping(fixture.epoch(-4_219)));
+    lease(&fixture, &[(GONE, "desktop")]);
+    assert!(serves(&fixture.findings("HM701")[0]));
 }
 
 #[test]

@@ -275,9 +275,14 @@ fn b09_b20_both_ids_are_named_and_the_value_is_not_used() {
     let mut facts = Facts::example();
     roots_directory(&mut facts);
     facts.machine.namespaces.initial_user = Fact::Known(false);
+    facts.machine.namespaces.uid_map = vec![[1, 100_001, 65_535]];
     let finding = found(facts, "HM241").unwrap();
-    let namespace = finding.evidence.iter().any(|seen| seen.kind == "namespace");
-    assert!(namespace);
+    let mut namespace = finding.evidence.iter();
+    let namespace = namespace.find(|seen| seen.kind == "namespace").unwrap();
+    assert_eq!(
+        namespace.observed,
+        "ids are those that it maps: uid 1001 is uid 101001 outside, uid 0 stands for nobody outside"
+    );
     assert_eq!(
         finding.summary,
         "/run/user/0 belongs to uid 0; the dispatcher runs as uid 1001"

@@ -6,7 +6,7 @@ use crate::doctor::check::scheduler::serving;
 use crate::doctor::evidence::read::Trouble;
 use crate::doctor::evidence::stores::State;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
-use crate::host::facts::{Program, Role};
+use crate::host::facts::{ProcessFacts, Program, Role};
 use crate::host::liveness::{Identity, Liveness};
 use crate::sessions::rows::LiveLease;
 
@@ -83,6 +83,15 @@ pub(in crate::doctor::check) fn is_routed(state: &State, session: &str) -> bool 
     })
 }
 
+/// Our serve, where one serves this home.
+pub(in crate::doctor::check) fn our_serve<'a>(
+    evidence: &'a Evidence,
+    home: &HomeEvidence,
+) -> Option<&'a ProcessFacts> {
+    let mut servers = serving::servers(evidence, home).into_iter();
+    servers.find(|process| process.role == Role::Serve && process.program == Some(Program::Ours))
+}
+
 /// Who drives this timer.
 pub(in crate::doctor::check) fn driver(
     evidence: &Evidence,
@@ -102,9 +111,7 @@ pub(in crate::doctor::check) fn driver(
             None => Driver::Nobody("no gateway of this home runs".to_owned()),
         };
     }
-    let serve = servers
-        .iter()
-        .find(|process| process.role == Role::Serve && process.program == Some(Program::Ours));
+    let serve = our_serve(evidence, home);
     match (&home.databases.registry, serve) {
         (Read::Unreadable(trouble), None) => Driver::CannotTell(trouble.clone()),
         (Read::Got(registry), _) => {

@@ -6,8 +6,8 @@ use super::{BOOTED, NOW, STARTED, UID};
 use crate::bus::{Door, DoorReport, Failure, ManagerFacts, Stage, StageReport};
 use crate::host::facts::{
     AccountFacts, Boot, CgroupFacts, CgroupLayout, ClockFacts, Container, Descriptors, Dispatcher,
-    Environment, Fact, HomeRecords, Machine, ManagerKind, Memory, Namespaces, ProcessFacts,
-    Program, Role, UnitFacts, Viewpoint,
+    Environment, Fact, HomeRecords, Machine, ManagerKind, Memory, Namespaces, OwnName,
+    ProcessFacts, Program, Role, UnitFacts, Viewpoint,
 };
 use crate::host::locks::Holder;
 use crate::host::runtime_dir::{Candidate, Kind, Origin, Seen};
@@ -79,6 +79,14 @@ pub(super) fn account(uid: u32, name: &str) -> AccountFacts {
     }
 }
 
+/// This program, where every shell finds it.
+pub(super) fn own_name() -> OwnName {
+    OwnName {
+        file: Some(PathBuf::from("/usr/local/bin/hermes")),
+        on_path: Some(PathBuf::from("/usr/local/bin/hermes")),
+    }
+}
+
 pub(super) fn machine() -> Machine {
     Machine {
         init: Fact::Known("systemd".to_owned()),
@@ -95,6 +103,7 @@ pub(super) fn machine() -> Machine {
             proc_is_ours: true,
             pid_inode: Some(4_026_531_836),
             chroot: Fact::Known(false),
+            uid_map: vec![[0, 0, u32::MAX]],
         },
         boot: Boot {
             id: Fact::Known("2a1c7d34-5b1e-4c8a-9d0e-6f7a8b9c0d1e".to_owned()),
