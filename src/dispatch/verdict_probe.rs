@@ -1,6 +1,8 @@
 //! What dispatch turns on, for this very process: asked of the host, good for a minute in both
-//! directions, and dropped at once when a launch contradicts it.
+//! directions, and dropped at once when a launch contradicts it, or a manager has come or gone.
 
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,7 +33,37 @@ pub struct Verdict {
 #[derive(Debug)]
 pub struct Verdicts {
     caller: Caller,
-    cached: Mutex<Option<(Verdict, Duration)>>,
+    cached: Mutex<Option<Cached>>,
+}
+
+/// A verdict that is still good.
+#[derive(Debug)]
+struct Cached {
+    verdict: Verdict,
+    until: Duration,
+    sockets: Sockets,
+}
+
+/// The sockets of a user manager, by what is new in a new one. Looking at them asks nobody, and tells at
+/// once that linger was turned on or off, or the manager was started anew.
+#[derive(Debug, PartialEq, Eq)]
+struct Sockets([Option<[i64; 3]>; 2]);
+
+impl Sockets {
+    /// Of this account's manager, where they usually are.
+    fn own() -> Self {
+        let uid = rustix::process::geteuid().as_raw();
+        Self::of(Path::new(&format!("/run/user/{uid}")))
+    }
+
+    /// Of the manager with this runtime directory.
+    fn of(directory: &Path) -> Self {
+        Self(["systemd/private", "bus"].map(|name| {
+            let seen = directory.join(name).symlink_metadata().ok()?;
+            let node = i64::try_from(seen.ino()).unwrap_or_default();
+            Some([node, seen.ctime(), seen.ctime_nsec()])
+        }))
+    }
 }
 
 impl Verdicts {
@@ -50,13 +82,19 @@ impl Verdicts {
     /// When the host cannot be looked at.
     pub fn get(&self, clock: &dyn Clock) -> Result<Verdict> {
         let now = clock.now().monotonic;
-        if let Some((verdict, until)) = &*self.cached()
-            && now < *until
+        let sockets = Sockets::own();
+        if let Some(cached) = &*self.cached()
+            && now < cached.until
+            && sockets == cached.sockets
         {
-            return Ok(verdict.clone());
+            return Ok(cached.verdict.clone());
         }
         let verdict = self.ask()?;
-        *self.cached() = Some((verdict.clone(), now + LIFE));
+        *self.cached() = Some(Cached {
+            verdict: verdict.clone(),
+            until: now + LIFE,
+            sockets,
+        });
         Ok(verdict)
     }
 
@@ -79,7 +117,7 @@ impl Verdicts {
         })
     }
 
-    fn cached(&self) -> std::sync::MutexGuard<'_, Option<(Verdict, Duration)>> {
+    fn cached(&self) -> std::sync::MutexGuard<'_, Option<Cached>> {
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -96,7 +134,7 @@ mod tests {
         let verdicts = Verdicts::new(Caller::of(&runtime));
         let clock = ManualClock::at(jiff::Timestamp::UNIX_EPOCH);
         verdicts.get(&clock).unwrap();
-        let until = |verdicts: &Verdicts| verdicts.cached().as_ref().map(|(_, until)| *until);
+        let until = |verdicts: &Verdicts| verdicts.cached().as_ref().map(|cached| cached.until);
         let first = until(&verdicts);
         clock.advance(Duration::from_secs(59));
         verdicts.get(&clock).unwrap();
@@ -106,5 +144,26 @@ mod tests {
         assert!(until(&verdicts) > first, "asked again");
         verdicts.forget();
         assert_eq!(until(&verdicts), None);
+    }
+
+    #[test]
+    fn a_manager_that_comes_goes_or_is_another_one_shows() {
+        let folder = tempfile::tempdir().unwrap();
+        let look = || Sockets::of(folder.path());
+        let socket = folder.path().join("systemd/private");
+        let none = look();
+        std::fs::create_dir(folder.path().join("systemd")).unwrap();
+        std::fs::write(folder.path().join("else"), "").unwrap();
+        assert_eq!(look(), none, "what else lies there says nothing");
+        std::fs::write(&socket, "").unwrap();
+        let first = look();
+        assert_ne!(first, none);
+        assert_eq!(look(), first);
+        // The old one holds its number until the new one has its own.
+        std::fs::write(folder.path().join("new"), "").unwrap();
+        std::fs::rename(folder.path().join("new"), &socket).unwrap();
+        assert_ne!(look(), first, "another one");
+        std::fs::remove_file(&socket).unwrap();
+        assert_eq!(look(), none);
     }
 }
