@@ -74,7 +74,10 @@ fn the_watchdog_starves_while_a_driver_is_stuck() {
     let (status, page) = serve.page("/readyz");
     assert_eq!(status, 503, "{page}");
     assert!(page.contains("\"stuck\":[\"store\"]"), "{page}");
-    manager.forget();
+    // What was told before this is heard before it.
+    serve.signal(Signal::HUP);
+    manager.hear("RELOADING=1");
+    manager.hear("READY=1");
     log.wait_for("Drivers do not turn: store.");
     log.wait_for("Drivers do not turn: store.");
     manager.is_told_nothing_of("WATCHDOG=1");
@@ -82,4 +85,26 @@ fn the_watchdog_starves_while_a_driver_is_stuck() {
     manager.hear("WATCHDOG=1");
     serve.clock("settle");
     assert_eq!(serve.page("/readyz").0, 200);
+}
+
+#[test]
+fn a_manager_that_does_not_listen_holds_up_nothing() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let mut command = serving::command(&sandbox, serving::BEGIN, &[]);
+    let mut manager = Manager::of(&sandbox, &mut command);
+    let mut serve = Serving::ready(&sandbox, command.spawn().expect("it starts"));
+    manager.hear("READY=1");
+    // Two changes of the status each, of which a socket keeps a few for somebody who sleeps.
+    let mut client = serve.client();
+    for _ in 0..100 {
+        let made = client.call("session.create", &json!({}));
+        let close = json!({"session_id": made["session_id"]});
+        client.call("session.close", &close);
+    }
+    assert_eq!(serve.page("/healthz").0, 200);
+    manager.forget();
+    serve.signal(Signal::TERM);
+    manager.hear("STOPPING=1");
+    assert_eq!(serve.wait().code(), Some(0));
 }
