@@ -351,17 +351,20 @@ fn timers(
 
 /// The newest messages of each session, oldest first.
 fn windows(connection: &Connection, ids: &str) -> rusqlite::Result<HashMap<String, Vec<Message>>> {
+    // A window function over all of them takes twice as long.
     let mut query = connection.prepare_cached(
-        "SELECT id, session_id, role, origin, text, at, state FROM (
-           SELECT *, row_number() OVER (PARTITION BY session_id ORDER BY id DESC) AS nth
-           FROM hermes_messages WHERE session_id IN (SELECT value FROM json_each(?1)))
-         WHERE nth <= ?2 ORDER BY id",
+        "SELECT m.id, m.session_id, m.role, m.origin, m.text, m.at, m.state
+         FROM json_each(?1) AS w JOIN hermes_messages AS m ON m.id IN (
+           SELECT id FROM hermes_messages WHERE session_id = w.value ORDER BY id DESC LIMIT ?2)",
     )?;
     let mut windows: HashMap<String, Vec<Message>> = HashMap::new();
     for message in query.query_map(params![ids, WINDOW], message)? {
         let message = message?;
         let window = windows.entry(message.session_id.clone()).or_default();
         window.push(message);
+    }
+    for window in windows.values_mut() {
+        window.sort_by_key(|message| message.id);
     }
     Ok(windows)
 }

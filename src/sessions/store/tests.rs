@@ -171,6 +171,42 @@ fn lists_are_by_use_and_a_title_is_a_name() {
 }
 
 #[test]
+fn a_start_gets_each_session_with_its_own_timers_and_its_newest_messages() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&directory.path().join("state.db")).unwrap();
+    let ids = ["a", "b"];
+    let mut writes: Vec<Write> = ids.map(|id| Write::Card(card(id))).into();
+    // Two conversations, turn by turn, longer than what a start wants.
+    writes.extend((0..500).map(|id| {
+        let session = if id % 2 == 0 { "a" } else { "b" };
+        Write::Message(message(id, session, state::DONE))
+    }));
+    store.write(&writes).unwrap();
+    let active = "{\"status\": \"active\"}";
+    store.save_timer("a", "loop", &save(None, active)).unwrap();
+    let beats = "{\"status\": \"active\", \"of\": \"b\"}";
+    store
+        .save_timer("b", "heartbeat", &save(None, beats))
+        .unwrap();
+    let revived = store.load().unwrap().revived;
+    for (found, parity) in revived.iter().zip([0, 1]) {
+        let ids: Vec<i64> = found.messages.iter().map(|message| message.id).collect();
+        let wanted: Vec<i64> = (50..250).map(|number| 2 * number + parity).collect();
+        assert_eq!(ids, wanted, "{}", found.card.id);
+    }
+    let [a, b] = revived.as_slice() else {
+        panic!("two sessions: {revived:?}");
+    };
+    assert_eq!((a.card.id.as_str(), b.card.id.as_str()), ("a", "b"));
+    assert_eq!(a.looping.as_ref().unwrap().text, active);
+    assert!(a.heartbeat.is_none() && b.looping.is_none());
+    assert_eq!(b.heartbeat.as_ref().unwrap().text, beats);
+    assert_eq!(b.heartbeat.as_ref().unwrap().own, "{\"missed\":1}");
+    assert_eq!(store.find_live("b").unwrap().as_ref(), Some(b));
+    assert_eq!(store.find_live("c").unwrap(), None);
+}
+
+#[test]
 fn only_the_newest_ticks_are_kept() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(&directory.path().join("state.db")).unwrap();
