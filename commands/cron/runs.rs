@@ -5,7 +5,7 @@ use hermes::cron::job::{Job, RawJob};
 use hermes::cron::redact::redact;
 use hermes::db::Stamp;
 use hermes::error::Result;
-use hermes::ledger::{Cause, Execution, ExecutionFacts, Slot, rows};
+use hermes::ledger::{Cause, Execution, ExecutionFacts, Slot, SlotRange, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
@@ -45,6 +45,7 @@ struct Kept {
     runs: Vec<Execution>,
     facts: Vec<ExecutionFacts>,
     slots: Vec<Slot>,
+    ranges: Vec<SlotRange>,
 }
 
 /// Columns of a run.
@@ -117,6 +118,9 @@ impl Runs {
         let slots = desk.read(copy.as_ref(), |copy| {
             copy.read(|c| rows::slots_not_run(c, of, self.limit))
         })?;
+        let ranges = desk.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::slot_ranges(c, of, self.limit))
+        })?;
         if let (Some(Err(error)), true) = (wanted, runs.is_empty() && slots.is_empty()) {
             return Err(error);
         }
@@ -127,6 +131,7 @@ impl Runs {
             runs,
             facts,
             slots,
+            ranges,
         })
     }
 }
@@ -147,6 +152,7 @@ fn document(kept: &[Kept]) -> Value {
                 "profile": home.desk.home.profile(),
                 "runs": runs.collect::<Vec<_>>(),
                 "slots_not_run": home.slots,
+                "slot_ranges": home.ranges,
             })
         })
         .collect();
@@ -201,30 +207,41 @@ fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {
         let text = layout::rows(&runtime.out, &HEADINGS, &["mode", "took"], rows);
         runtime.out.line(&text)?;
     }
-    print_slots(runtime, &home.desk, &home.slots, &name)
+    print_slots(runtime, &home.desk, (&home.slots, &home.ranges), &name)
 }
 
 /// Slots that no run was made of, below the runs.
 pub(crate) fn print_slots(
     runtime: &mut Runtime,
     desk: &Desk,
-    slots: &[Slot],
+    (slots, ranges): (&[Slot], &[SlotRange]),
     name: &dyn Fn(&str) -> String,
 ) -> Result<()> {
-    if slots.is_empty() {
+    if slots.is_empty() && ranges.is_empty() {
         return Ok(());
     }
-    let rows = slots
-        .iter()
-        .map(|slot| {
-            vec![
-                desk.stored(&slot.scheduled_at),
-                name(&slot.job_id),
-                slot.outcome.word().to_owned(),
-                slot.reason.clone().unwrap_or_default(),
-            ]
-        })
-        .collect();
+    let one = slots.iter().map(|slot| {
+        vec![
+            desk.stored(&slot.scheduled_at),
+            name(&slot.job_id),
+            slot.outcome.word().to_owned(),
+            slot.reason.clone().unwrap_or_default(),
+        ]
+    });
+    let several = ranges.iter().map(|range| {
+        let (first, last) = (desk.stored(&range.first_at), desk.stored(&range.last_at));
+        let all = match range.count {
+            Some(count) => format!("{first} to {last}, {count} in all"),
+            None => format!("{first} to {last}, every one"),
+        };
+        vec![
+            all,
+            name(&range.job_id),
+            range.outcome.word().to_owned(),
+            range.reason.clone().unwrap_or_default(),
+        ]
+    });
+    let rows = several.chain(one).collect();
     let headings = ["slot without a run", "job", "", "why"];
     let text = layout::rows(&runtime.out, &headings, &["job"], rows);
     runtime.out.line("")?;

@@ -59,6 +59,9 @@ impl Show {
         let slots = desk.read(copy.as_ref(), |copy| {
             copy.read(|c| rows::slots_not_run(c, Some(&id), NEWEST))
         })?;
+        let ranges = desk.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::slot_ranges(c, Some(&id), NEWEST))
+        })?;
         let coming = coming(&desk, &job, &seen);
         if self.json {
             let document = json!({
@@ -70,6 +73,7 @@ impl Show {
                 "next": coming,
                 "runs": runs.iter().map(|run| to_json(run, None)).collect::<Vec<_>>(),
                 "slots_not_run": slots,
+                "slot_ranges": ranges,
             });
             json::print(&mut runtime.out, &document)?;
             return Ok(Exit::OK);
@@ -84,7 +88,7 @@ impl Show {
         let text = layout::pairs(&runtime.out, &pairs);
         runtime.out.line(&text)?;
         print_runs(runtime, &desk, &runs)?;
-        print_slots(runtime, &desk, &slots, &|id| id.to_owned())?;
+        print_slots(runtime, &desk, (&slots, &ranges), &|id| id.to_owned())?;
         Ok(Exit::OK)
     }
 }
@@ -162,7 +166,10 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
         ("directory", text(view.workdir.as_deref())),
         ("variables", text(own("env_file").and_then(Value::as_str))),
         ("time limit", timeout_words(job, desk)),
-        ("catch-up", catch_up_words(job)),
+        (
+            "catch-up",
+            catch_up_words(job, desk.config.flag("cron.catch_up_missed")),
+        ),
         ("delivers to", text(view.deliver.as_deref())),
         ("delivered by", command.unwrap_or_default()),
         ("paused since", stored(desk, raw.paused_at.text())),
@@ -173,7 +180,10 @@ fn stored(desk: &Desk, text: Option<&str>) -> String {
     text.map(|text| desk.stored(text)).unwrap_or_default()
 }
 
-fn catch_up_words(job: &RawJob) -> String {
+fn catch_up_words(job: &RawJob, missed_are_caught_up: bool) -> String {
+    if !missed_are_caught_up {
+        return "missed slots are skipped (cron.catch_up_missed is false)".to_owned();
+    }
     match CatchUp::of(job) {
         CatchUp::Once => "one run stands for all that were missed".to_owned(),
         CatchUp::Skip => "missed slots are skipped".to_owned(),

@@ -1,5 +1,5 @@
 //! What a job says of slots that were missed: our own policy beside the other program's switch, and
-//! the list of slots that one late run stands for. Pure.
+//! the slots that came while nobody was there. Pure.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -8,8 +8,30 @@ use serde_json::{Map, Value};
 use super::next::occurrences_between;
 use super::schedule::Schedule;
 
-/// Most slots of one job that one scan records one by one.
+/// Most slots of one job that one scan records one by one; one record stands for those after them.
 pub const MOST: usize = 500;
+/// Most of the others that are counted: a fortnight of minutes.
+const COUNTED: usize = 20_000;
+
+/// Slots that were passed over, all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// The first ones, in order.
+    pub slots: Vec<Timestamp>,
+    /// Those after them.
+    pub rest: Option<Rest>,
+}
+
+/// Slots in a row that one record stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The first.
+    pub first: Timestamp,
+    /// The last; where they were not counted, the end of the time in which they lie.
+    pub last: Timestamp,
+    /// How many.
+    pub count: Option<usize>,
+}
 
 /// What to do with a slot that comes late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,15 +118,29 @@ pub fn passed_over(
     stood: Timestamp,
     now: Timestamp,
     zone: &TimeZone,
-) -> Vec<Timestamp> {
+) -> Passed {
     let Some(Ok(schedule)) = job.get("schedule").map(Schedule::from_json) else {
-        return Vec::new();
+        return Passed::default();
     };
     if !schedule.is_recurring() {
-        return Vec::new();
+        return Passed::default();
     }
     let fires = occurrences_between(&schedule, Some(stood), (stood, now), zone);
-    fires.take(MOST).map(|fire| fire.instant).collect()
+    let mut instants = fires.map(|fire| fire.instant);
+    let slots = instants.by_ref().take(MOST).collect();
+    let rest = instants.next().map(|first| {
+        let (mut last, mut count) = (first, 1);
+        for slot in instants.by_ref().take(COUNTED) {
+            (last, count) = (slot, count + 1);
+        }
+        if count > COUNTED {
+            let (last, count) = (now, None);
+            return Rest { first, last, count };
+        }
+        let count = Some(count);
+        Rest { first, last, count }
+    });
+    Passed { slots, rest }
 }
 
 #[cfg(test)]
@@ -151,10 +187,36 @@ mod tests {
         let stood: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
         let now = stood + SignedDuration::from_mins(95);
         let missed = passed_over(job.as_object().unwrap(), stood, now, &TimeZone::UTC);
+        assert_eq!(missed.rest, None);
         let minutes: Vec<_> = missed
+            .slots
             .iter()
             .map(|at| at.duration_since(stood).as_mins())
             .collect();
         assert_eq!(minutes, [30, 60, 90]);
+    }
+
+    #[test]
+    fn of_however_many_slots_none_is_left_out() {
+        let job = json!({"schedule": {"kind": "cron", "expr": "* * * * *"}});
+        let stood: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
+        let passed = |minutes: i64| {
+            let now = stood + SignedDuration::from_mins(minutes);
+            passed_over(job.as_object().unwrap(), stood, now, &TimeZone::UTC)
+        };
+        let minute = |count: i64| stood + SignedDuration::from_mins(count);
+        assert_eq!(passed(500).rest, None);
+        assert_eq!(passed(500).slots.len(), 500);
+        let one_more = Rest {
+            first: minute(501),
+            last: minute(501),
+            count: Some(1),
+        };
+        assert_eq!(passed(501).rest, Some(one_more));
+        let day = passed(24 * 60).rest.unwrap();
+        assert_eq!((day.last, day.count), (minute(1440), Some(940)));
+        let month = passed(30 * 24 * 60).rest.unwrap();
+        assert_eq!((month.first, month.last), (minute(501), minute(43_200)));
+        assert_eq!(month.count, None, "they are too many to be counted");
     }
 }

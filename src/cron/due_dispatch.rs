@@ -1,7 +1,7 @@
 //! The last step of the due scan for one job: its slot has come, and is run, or is not.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::burst::Wait;
 use super::catch_up::CatchUp;
@@ -107,12 +107,13 @@ impl Pass<'_> {
         } else {
             Some("missed, skipped: missed slots are not caught up".to_owned())
         };
-        let next = Value::from(next.to_string());
         let Some(reason) = objection else {
-            self.set("next_run_at", next, Reason::CaughtUp);
+            self.set("next_run_at", next.to_string().into(), Reason::CaughtUp);
             return Step::Go;
         };
-        self.set("next_run_at", next, Reason::Skipped);
+        // A slot that is passed by keeps the cadence, as one that is run does.
+        let next = self.next_after(slot).map_or(next, |fire| fire.stamp);
+        self.set("next_run_at", next.to_string().into(), Reason::Skipped);
         found.passed_by.push(PassedBy {
             index: self.index(),
             job_id: self.id(),

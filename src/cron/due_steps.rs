@@ -181,7 +181,7 @@ impl Pass<'_> {
     }
 
     /// The next slot in the cadence of this one.
-    fn next_after(&self, slot: Timestamp) -> Option<next::Fire> {
+    pub(super) fn next_after(&self, slot: Timestamp) -> Option<next::Fire> {
         let schedule = self.schedule().as_ref().ok()?;
         let (now, zone) = (self.scene().now, &self.scene().zones.configured);
         next::next_in_cadence(schedule, slot, now, zone)

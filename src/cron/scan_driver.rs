@@ -2,6 +2,7 @@
 //! what became of slots that do not run.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,18 +14,19 @@ use super::catch_up::{passed_over, stagger};
 use super::dispatcher::Dispatcher;
 use super::due::{self, Due, OrderKind, PassedBy, Policy, Reason, Scene};
 use super::job::{Job, RawJob};
+use super::job_id;
 use super::job_list::JobList;
 use super::jobs_file::Change;
 use super::known_probe::Known;
 use super::next::next_in_cadence;
 use super::output::Document;
 use super::schedule::Schedule;
-use super::unrun::{self, Gone, missed, skipped};
+use super::unrun::{self, Gone, LATE_AS_WELL, Records, STOOD_FOR, skipped};
 use crate::error::Result;
 use crate::fault;
 use crate::home::Home;
 use crate::host::locks::{Holder, LockTable};
-use crate::ledger::Slot;
+use crate::ledger::{Outcome, Slot};
 
 /// Jobs that run, or wait for their start, at this moment, each with why it is not started again.
 pub(super) type InFlight = HashMap<String, String>;
@@ -99,10 +101,13 @@ impl Scan {
                         .take(12)
                         .collect()
                 };
-                let (change, slots) = scan(jobs, (&scene, &in_flight), &mut new_id);
+                let (change, records) = scan(jobs, (&scene, &in_flight), &mut new_id);
                 // Before the store moves on: a slot that nobody runs must not vanish between the two.
-                if !slots.is_empty() {
-                    ledger.with(|ledger| ledger.record_slots(&slots, now))?;
+                if !records.is_empty() {
+                    ledger.with(|ledger| {
+                        ledger.record_slots(&records.slots, now)?;
+                        ledger.record_ranges(&records.ranges, now)
+                    })?;
                 }
                 fault::point("scan.recorded");
                 Ok(change)
@@ -132,10 +137,12 @@ type Carried = (Found, Vec<Gone>);
 /// What carrying out a scan brings to light.
 #[derive(Default)]
 struct Carry {
-    slots: Vec<Slot>,
+    records: Records,
     gone: Vec<Gone>,
-    /// Orders of jobs that run, or wait for their start, at this moment.
+    /// Orders that are not carried out: their jobs run, or wait for their start, or are not found.
     busy: HashSet<usize>,
+    /// Jobs that no id leads to, and why.
+    lost: HashMap<usize, String>,
     removed: HashSet<usize>,
 }
 
@@ -144,9 +151,14 @@ fn scan(
     jobs: &mut JobList<'_>,
     (scene, in_flight): (&Scene<'_>, &InFlight),
     new_id: &mut dyn FnMut() -> String,
-) -> (Change<Carried>, Vec<Slot>) {
+) -> (Change<Carried>, Records) {
     let (mut awake, mut wakes_at) = (Vec::new(), None);
+    let mut ids = HashSet::new();
+    let mut again = HashSet::new();
     jobs.look(|index, job| {
+        if job.id().is_some_and(|id| !ids.insert(hashed(id))) {
+            again.insert(index);
+        }
         if due::is_idle(job, scene) {
             wakes_at = earlier(wakes_at, due::wakes_at(job, scene));
         } else {
@@ -160,7 +172,37 @@ fn scan(
         .iter()
         .filter_map(|index| Some((*index, jobs.got(*index)?)));
     let due = due::due(raw, scene, new_id);
-    carry_out(jobs, due, (scene, in_flight), (&awake, wakes_at))
+    let lost = due.orders.iter().filter_map(|order| {
+        let why = why_lost(jobs, order, again.contains(&order.index))?;
+        Some((order.index, why))
+    });
+    let carry = Carry {
+        lost: lost.collect(),
+        ..Carry::default()
+    };
+    carry_out(jobs, due, (scene, in_flight), (carry, &awake, wakes_at))
+}
+
+fn hashed(id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Why a job cannot be found by its id, and so cannot be run.
+fn why_lost(jobs: &JobList<'_>, order: &due::Order, seems_second: bool) -> Option<String> {
+    let view = Job::read(jobs.got(order.index)?);
+    // A job without an id gets one with this scan; one that leads elsewhere is refused when it is run.
+    if view.id.is_true() && view.id().is_none() {
+        return job_id::objection(&view);
+    }
+    let mut is_second = false;
+    if seems_second {
+        jobs.look(|index, job| {
+            is_second |= index < order.index && job.id() == Some(order.job_id.as_str());
+        });
+    }
+    is_second.then(|| "a job before it in the store has the same id".to_owned())
 }
 
 fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
@@ -172,9 +214,8 @@ fn carry_out(
     jobs: &mut JobList<'_>,
     due: Due,
     (scene, in_flight): (&Scene<'_>, &InFlight),
-    (awake, mut wakes_at): (&[usize], Option<Timestamp>),
-) -> (Change<Carried>, Vec<Slot>) {
-    let mut carry = Carry::default();
+    (mut carry, awake, mut wakes_at): (Carry, &[usize], Option<Timestamp>),
+) -> (Change<Carried>, Records) {
     for passed_by in &due.passed_by {
         carry.pass_by(jobs, passed_by, scene);
     }
@@ -213,7 +254,7 @@ fn carry_out(
         (true, true) => Change::Write(carried),
         (true, false) => Change::WriteAfterBackup(carried),
     };
-    (change, carry.slots)
+    (change, carry.records)
 }
 
 /// Takes the slot off the schedule: another scheduler that scans before the run has ended must not find
@@ -251,7 +292,8 @@ fn due_job(job: &RawJob, order: due::Order) -> DueJob {
 }
 
 impl Carry {
-    /// Whether an order is carried out: not while the job runs, or waits for its start.
+    /// Whether an order is carried out: not while the job runs, or waits for its start, and not where
+    /// its id leads to another job or to none.
     fn keeps(
         &mut self,
         jobs: &JobList<'_>,
@@ -265,16 +307,22 @@ impl Carry {
             .slot
             .map(|slot| passed_over(job, slot, scene.now, &scene.zones.configured));
         let passed = passed.unwrap_or_default();
-        let Some(why) = in_flight.get(&order.job_id) else {
+        let lost = self.lost.get(&order.index).cloned();
+        let lost = lost.map(|why| (Outcome::Refused, why));
+        let busy = || Some((Outcome::Skipped, in_flight.get(&order.job_id)?.clone()));
+        let Some((outcome, why)) = lost.or_else(busy) else {
             if matches!(order.kind, OrderKind::Scheduled(_)) {
-                self.slots.extend(missed(&order.job_id, &passed));
+                let missed = (Outcome::Missed, STOOD_FOR);
+                self.records.add(&order.job_id, &passed, missed);
             }
             return true;
         };
         self.busy.insert(order.index);
-        let slots = order.slot.into_iter().chain(passed);
-        self.slots
-            .extend(slots.map(|slot| skipped(&order.job_id, slot, why)));
+        self.records.slots.extend(order.slot.map(|slot| Slot {
+            outcome,
+            ..skipped(&order.job_id, slot, &why)
+        }));
+        self.records.add(&order.job_id, &passed, (outcome, &why));
         false
     }
 
@@ -283,10 +331,11 @@ impl Carry {
         let Some(job) = jobs.got(late.index) else {
             return;
         };
-        self.slots
-            .push(skipped(&late.job_id, late.slot, &late.reason));
+        let slots = &mut self.records.slots;
+        slots.push(skipped(&late.job_id, late.slot, &late.reason));
         let passed = passed_over(job, late.slot, scene.now, &scene.zones.configured);
-        self.slots.extend(missed(&late.job_id, &passed));
+        let missed = (Outcome::Missed, LATE_AS_WELL);
+        self.records.add(&late.job_id, &passed, missed);
     }
 
     fn apply(&mut self, jobs: &mut JobList<'_>, change: due::Change, scene: &Scene<'_>) {
@@ -294,10 +343,10 @@ impl Carry {
             return;
         };
         if let Some(moved) = unrun::moved(job, &change, scene) {
-            self.slots.push(moved);
+            self.records.slots.push(moved);
         }
         if change.reasons.contains(&Reason::AlreadyRun) {
-            self.slots.extend(unrun::jumped(job, &change.job_id, scene));
+            self.records.jumped(job, &change.job_id, scene);
         }
         if change.removed {
             let why = change
@@ -305,7 +354,9 @@ impl Carry {
                 .iter()
                 .find(|reason| reason.leaves_diagnostic());
             let gone = why.map(|why| Gone::of(job, &change.job_id, *why, scene));
-            self.slots.extend(gone.iter().filter_map(Gone::slot));
+            self.records
+                .slots
+                .extend(gone.iter().filter_map(Gone::slot));
             self.gone.extend(gone);
             self.removed.insert(change.index);
             return;

@@ -5,12 +5,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::catch_up::passed_over;
+use super::catch_up::{Passed, passed_over};
 use super::due::{Change, Reason, Scene};
 use super::job::{Job, RawJob};
 use super::stamp::Stamp;
 use crate::ledger::store::utc;
-use crate::ledger::{Outcome, Slot};
+use crate::ledger::{Outcome, Slot, SlotRange};
 use crate::output::human;
 
 /// The record of a slot that was passed over for this reason.
@@ -24,37 +24,66 @@ pub(super) fn skipped(job_id: &str, slot: Timestamp, reason: &str) -> Slot {
     }
 }
 
-/// The records of slots that one late run stands for.
-pub(super) fn missed(job_id: &str, slots: &[Timestamp]) -> Vec<Slot> {
-    let reason = "nobody was there to run it; one late run stands for all that were missed";
-    let missed = |slot: &Timestamp| Slot {
-        outcome: Outcome::Missed,
-        ..skipped(job_id, *slot, reason)
-    };
-    slots.iter().map(missed).collect()
+/// Why slots were missed for which one late run stands.
+pub(super) const STOOD_FOR: &str =
+    "nobody was there to run it; one late run stands for all that were missed";
+/// Why slots were missed after one that comes too late to be run.
+pub(super) const LATE_AS_WELL: &str =
+    "nobody was there to run it, and no late run stands for those that were missed";
+/// Why slots were missed after one that had run.
+const JUMPED: &str = "nobody was there to run it, and the slot before it had run";
+
+/// What is to be recorded of slots that do not run.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    pub(super) slots: Vec<Slot>,
+    pub(super) ranges: Vec<SlotRange>,
+}
+
+impl Records {
+    /// Whether there is nothing to record.
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty() && self.ranges.is_empty()
+    }
+
+    /// Of slots that were passed over, each became this.
+    pub(super) fn add(
+        &mut self,
+        job_id: &str,
+        passed: &Passed,
+        (outcome, reason): (Outcome, &str),
+    ) {
+        let slot = |at: &Timestamp| Slot {
+            outcome,
+            ..skipped(job_id, *at, reason)
+        };
+        self.slots.extend(passed.slots.iter().map(slot));
+        self.ranges.extend(passed.rest.map(|rest| SlotRange {
+            job_id: job_id.to_owned(),
+            first_at: utc(rest.first),
+            last_at: utc(rest.last),
+            count: rest.count.and_then(|count| i64::try_from(count).ok()),
+            outcome,
+            reason: Some(reason.to_owned()),
+        }));
+    }
+
+    /// Of the slots between one that has run already and now: whoever ran it was gone when they came.
+    pub(super) fn jumped(&mut self, job: &RawJob, job_id: &str, scene: &Scene<'_>) {
+        let view = Job::read(job);
+        let taken = view.pending_slot();
+        let taken = taken.and_then(|slot| Stamp::parse(slot.scheduled_at));
+        let taken = taken.and_then(|stamp| stamp.instant(&scene.zones.system));
+        let first = taken.into_iter().chain(stood(job, scene)).min();
+        let over = first.map(|first| passed_over(job, first, scene.now, &scene.zones.configured));
+        self.add(job_id, &over.unwrap_or_default(), (Outcome::Missed, JUMPED));
+    }
 }
 
 /// The slot that stands in a job.
 pub(super) fn stood(job: &RawJob, scene: &Scene<'_>) -> Option<Timestamp> {
     let text = job.get("next_run_at").and_then(Value::as_str)?;
     Stamp::parse(text)?.instant(&scene.zones.system)
-}
-
-/// The records of the slots between one that has run already and now: whoever ran it was gone when they
-/// came.
-pub(super) fn jumped(job: &RawJob, job_id: &str, scene: &Scene<'_>) -> Vec<Slot> {
-    let view = Job::read(job);
-    let taken = view.pending_slot();
-    let taken = taken.and_then(|slot| Stamp::parse(slot.scheduled_at));
-    let taken = taken.and_then(|stamp| stamp.instant(&scene.zones.system));
-    let first = taken.into_iter().chain(stood(job, scene)).min();
-    let over = first.map(|first| passed_over(job, first, scene.now, &scene.zones.configured));
-    let reason = "nobody was there to run it, and the slot before it had run";
-    let slot = |at: Timestamp| Slot {
-        outcome: Outcome::Missed,
-        ..skipped(job_id, at, reason)
-    };
-    over.unwrap_or_default().into_iter().map(slot).collect()
 }
 
 /// The record of the slot that stands in a job, where a change puts another in its place without a run.

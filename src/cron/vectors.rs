@@ -69,16 +69,21 @@ fn expected(vector: &Value) -> Value {
     expect
 }
 
-/// The ids of vectors whose answers differ on purpose, each with its difference and a reason.
-fn intended(prefix: &str) -> Vec<String> {
+/// Where we differ on purpose.
+fn differences() -> Vec<Value> {
     let path = format!(
         "{}/tests/data/intended_differences.json",
         env!("CARGO_MANIFEST_DIR")
     );
     let list: Value =
         serde_json::from_str(&fs_err::read_to_string(path).expect("list")).expect("JSON");
+    list["differences"].as_array().expect("differences").clone()
+}
+
+/// The ids of vectors whose answers differ on purpose, each with its difference and a reason.
+fn intended(prefix: &str) -> Vec<String> {
     let mut ids = Vec::new();
-    for difference in list["differences"].as_array().expect("differences") {
+    for difference in &differences() {
         assert!(
             text(difference, "reason").len() > 40,
             "{difference} has no reason"
@@ -113,6 +118,44 @@ fn compare(prefix: &str, both: impl Iterator<Item = (String, String, Value, Valu
             .map(|id| format!("{id} is listed, but there is no such vector")),
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A difference that no vector tells of names the test that shows it.
+#[test]
+fn every_intended_difference_is_shown() {
+    for difference in &differences() {
+        let Some((file, test)) = text(difference, "shown_by").split_once("::") else {
+            let vectors = difference["vectors"].as_array().expect("vectors");
+            assert!(!vectors.is_empty(), "{difference} is shown by nothing");
+            continue;
+        };
+        let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        let source = fs_err::read_to_string(path).expect("its file");
+        assert!(source.contains(&format!("fn {test}(")), "{difference}");
+    }
+}
+
+#[test]
+fn what_no_vector_shows_is_shown_here() {
+    assert!(
+        CronExpr::parse("R 9 * * *").is_err(),
+        "drawn anew each time"
+    );
+    let fraction = serde_json::json!({"kind": "interval", "minutes": 1.5});
+    assert!(Schedule::from_json(&fraction).is_err());
+    let scanned = |schedule: Value, repeat: Value| {
+        scanned(&serde_json::json!({
+            "now": "2026-06-17T10:00:30+00:00", "timezone": "UTC", "catch_up_missed": true,
+            "job": {
+                "id": "a", "enabled": true, "state": "scheduled", "schedule": schedule,
+                "repeat": repeat, "next_run_at": "2026-06-17T10:00:00+00:00",
+            },
+        }))
+    };
+    let in_text = serde_json::json!({"kind": "interval", "minutes": "30"});
+    assert_eq!(scanned(in_text, Value::Null)["due"], true);
+    let once = serde_json::json!({"kind": "once", "run_at": "2026-06-17T10:00:00+00:00"});
+    assert_eq!(scanned(once, Value::from("twice"))["due"], true);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::execution::{Execution, Status};
 use super::facts::{Cause, ExecutionFacts};
 use super::incident::{Incident, IncidentState};
-use super::slot::{Outcome, Slot};
+use super::slot::{Outcome, Slot, SlotRange};
 use crate::db::{self, Columns, Fields, Stamp};
 
 const EXECUTION: [&str; 16] = [
@@ -66,6 +66,9 @@ const FACTS: [&str; 15] = [
     "ended_at",
 ];
 
+const RANGE: [&str; 6] = [
+    "job_id", "first_at", "last_at", "slots", "outcome", "reason",
+];
 const SLOT: [&str; 5] = [
     "job_id",
     "scheduled_at",
@@ -244,6 +247,30 @@ pub fn slots_not_run(
         execution_id: row.text("execution_id"),
     };
     db::rows(connection, &sql, [job_id], slot).map(Some)
+}
+
+/// Slots in a row that no run was made of, the newest first; of one job, or of all.
+pub fn slot_ranges(
+    connection: &Connection,
+    job_id: Option<&str>,
+    most: u32,
+) -> rusqlite::Result<Option<Vec<SlotRange>>> {
+    let Some(columns) = Columns::of(connection, "cron_slot_ranges")? else {
+        return Ok(None);
+    };
+    let sql = format!(
+        "{} WHERE ?1 IS NULL OR job_id = ?1 ORDER BY last_at DESC LIMIT {most}",
+        columns.select(&RANGE)
+    );
+    let range = |row: Fields<'_>| SlotRange {
+        job_id: row.text_or_empty("job_id"),
+        first_at: row.text_or_empty("first_at"),
+        last_at: row.text_or_empty("last_at"),
+        count: row.integer("slots"),
+        outcome: Outcome::from_word(&row.text_or_empty("outcome")).unwrap_or(Outcome::Skipped),
+        reason: row.text("reason"),
+    };
+    db::rows(connection, &sql, [job_id], range).map(Some)
 }
 
 /// When the run of a slot was recorded as over, however it ended. Slots are kept longer than the rows of

@@ -64,8 +64,25 @@ CREATE TABLE IF NOT EXISTS cron_slots (
 CREATE INDEX IF NOT EXISTS idx_cron_slots_recorded ON cron_slots(recorded_at);
 ";
 
+/// Our table of slots in a row of which the same became, where there are too many for a row each.
+///
+/// - `job_id`, `first_at`, `last_at`: the slots, their instants in UTC; `slots`: how many, if counted;
+/// - `outcome`, `reason`, `recorded_at`: as in [`SLOTS`].
+pub const SLOT_RANGES: &str = "
+CREATE TABLE IF NOT EXISTS cron_slot_ranges (
+    job_id TEXT NOT NULL,
+    first_at TEXT NOT NULL,
+    last_at TEXT NOT NULL,
+    slots INTEGER,
+    outcome TEXT NOT NULL,
+    reason TEXT,
+    recorded_at TEXT NOT NULL,
+    PRIMARY KEY (job_id, first_at)
+);
+";
+
 /// All statements, in their order.
 #[must_use]
 pub fn statements() -> String {
-    format!("{THEIRS}{SLOTS}{};", facts::SCHEMA)
+    format!("{THEIRS}{SLOTS}{SLOT_RANGES}{};", facts::SCHEMA)
 }

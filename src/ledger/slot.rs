@@ -47,6 +47,23 @@ impl Outcome {
     }
 }
 
+/// One row of `cron_slot_ranges`: slots in a row of which the same became.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotRange {
+    /// The job.
+    pub job_id: String,
+    /// The first instant, ISO in UTC.
+    pub first_at: String,
+    /// The last one; no slot of the job up to here is left out.
+    pub last_at: String,
+    /// How many there are; `None`: so many that they were not counted.
+    pub count: Option<i64>,
+    /// What became of each.
+    pub outcome: Outcome,
+    /// Why.
+    pub reason: Option<String>,
+}
+
 /// One row of `cron_slots`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {

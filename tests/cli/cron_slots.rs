@@ -214,3 +214,84 @@ fn a_store_that_is_restored_repeats_no_slot_though_the_rows_of_its_runs_are_gone
         assert_eq!((found.len(), found[0].1.as_str()), (1, "run"), "{found:?}");
     }
 }
+
+#[test]
+fn of_a_day_of_minutes_that_nobody_was_there_for_every_slot_is_on_record() {
+    let minutes = json!({"kind": "interval", "minutes": 1, "display": "every 1m"});
+    let stood = json!({"schedule": minutes, "next_run_at": "2026-06-16T10:00:00+00:00"});
+    let sandbox = with(&[job(ID, &stood)]);
+    pass(&sandbox, "2026-06-17T10:00:30Z", "none");
+    assert_eq!(
+        slots(&sandbox).len(),
+        501,
+        "the one that ran, and as many as fit"
+    );
+    let (code, told, _) = document(&sandbox, &["cron", "runs"]);
+    assert_eq!(code, 0, "{told}");
+    let range = &told["homes"][0]["slot_ranges"][0];
+    let ends = ["first_at", "last_at"].map(|end| range[end].as_str().expect("an instant"));
+    assert_eq!(
+        ends,
+        ["2026-06-16T18:21:00+00:00", "2026-06-17T10:00:00+00:00"]
+    );
+    assert_eq!(
+        (&range["count"], &range["outcome"]),
+        (&json!(940), &json!("missed"))
+    );
+    for words in [["cron", "runs"].as_slice(), &["cron", "show", ID]] {
+        let (_, text, _) = said(&sandbox, words);
+        assert!(text.contains("940 in all"), "{text}");
+    }
+    let (_, text, _) = said(&sandbox, &["cron", "doctor", "--only", "ledger-missing"]);
+    assert!(!text.contains("HM607"), "{text}");
+}
+
+#[test]
+fn a_slot_that_is_skipped_keeps_the_cadence_and_says_that_nothing_runs() {
+    let late = "2026-06-17T09:02:00+00:00";
+    for (policy, config) in [
+        (json!("skip"), ""),
+        (json!({"max_lateness_seconds": 900}), ""),
+        (json!("once"), "cron:\n  catch_up_missed: false\n"),
+    ] {
+        let own = json!({"next_run_at": late, "x_hermes": {"catch_up": policy}});
+        let sandbox = with(&[job(ID, &own)]);
+        sandbox.write("config.yaml", format!("timezone: UTC\n{config}"));
+        let words = ["cron", "tick", "--dry-run"];
+        let (_, foreseen, _) = document(&sandbox, &words);
+        let (told, _) = pass(&sandbox, "2026-06-17T10:00:00Z", "none");
+        assert_eq!(told["runs"], json!([]), "{told}");
+        let next = &stored(&sandbox)[0]["next_run_at"];
+        assert_eq!(next, "2026-06-17T10:02:00+00:00", "{policy} {config}");
+        let set = &foreseen["changes"][0]["set"];
+        assert_eq!(&set["next_run_at"], next, "{foreseen}");
+        let on_record = slots(&sandbox);
+        assert_eq!(on_record.len(), 2, "{on_record:?}");
+        assert!(on_record[0].2.contains("skipped"), "{on_record:?}");
+        assert!(on_record[1].2.contains("no late run"), "{on_record:?}");
+        let (_, shown, _) = said(&sandbox, &["cron", "show", ID]);
+        assert_eq!(
+            shown.contains("catch_up_missed is false"),
+            !config.is_empty()
+        );
+    }
+}
+
+#[test]
+fn jobs_that_no_id_leads_to_have_their_slots_on_record_and_run_no_other() {
+    let due = json!({"next_run_at": "2026-06-17T09:59:00+00:00"});
+    let mut numbered = job("x", &due);
+    numbered["id"] = json!(7);
+    let sandbox = with(&[job(ID, &json!({})), job(ID, &due), numbered]);
+    let (told, _) = pass(&sandbox, "2026-06-17T10:00:00Z", "none");
+    assert_eq!(told["runs"], json!([]), "the first is not due: {told}");
+    let on_record = slots(&sandbox);
+    assert_eq!(on_record.len(), 2, "{on_record:?}");
+    for (_, outcome, why) in on_record {
+        assert_eq!(outcome, "refused");
+        assert!(why.contains("same id") || why.contains("no text"), "{why}");
+    }
+    for job in &stored(&sandbox)[1..] {
+        assert_eq!(job["next_run_at"], "2026-06-17T10:29:00+00:00");
+    }
+}

@@ -6,7 +6,6 @@ use serde_json::json;
 use super::*;
 use crate::cron::due::{NoWitness, Witness};
 use crate::cron::next::Zones;
-use crate::ledger::Outcome;
 
 /// A job of each minute whose slot of 9:50 waits for room.
 fn waiting() -> RawJob {
@@ -57,7 +56,7 @@ fn a_slot_that_had_run_keeps_the_cadence_and_those_after_it_are_on_record() {
         witness: &Ran,
     };
     let mut jobs = JobList::from(vec![waiting()]);
-    let (_, slots) = scan(&mut jobs, (&scene, &InFlight::new()), &mut String::new);
+    let (_, Records { slots, .. }) = scan(&mut jobs, (&scene, &InFlight::new()), &mut String::new);
     let next = &jobs.got(0).unwrap()["next_run_at"];
     assert_eq!(
         next, "2026-06-17T10:02:00+00:00",
@@ -91,7 +90,7 @@ fn b49_a_slot_that_comes_while_its_job_waits_is_passed_over_and_says_why() {
     };
     let before = waiting();
     let mut jobs = JobList::from(vec![before.clone()]);
-    let (change, slots) = scan(&mut jobs, (&scene, &in_flight), &mut String::new);
+    let (change, Records { slots, .. }) = scan(&mut jobs, (&scene, &in_flight), &mut String::new);
     let Change::Write((found, _)) = change else {
         panic!("the slot goes off the schedule");
     };
@@ -115,5 +114,50 @@ fn b49_a_slot_that_comes_while_its_job_waits_is_passed_over_and_says_why() {
             after[key], before[key],
             "the slot that waits is still to run"
         );
+    }
+}
+
+#[test]
+fn a_job_that_nothing_finds_by_its_id_is_refused_at_its_slots_and_starts_no_other() {
+    let due = |id: Value, next: &str| {
+        let mut job = waiting();
+        job.remove("pending_slot");
+        job.insert("id".into(), id);
+        job.insert("next_run_at".into(), next.into());
+        job
+    };
+    let (soon, past) = ("2026-06-17T10:05:00+00:00", "2026-06-17T10:00:00+00:00");
+    let zones = Zones::of(TimeZone::UTC);
+    let scene = Scene {
+        now: "2026-06-17T10:00:30Z".parse().unwrap(),
+        last_pass: None,
+        zones: &zones,
+        policy: Policy::default(),
+        machine: "h:1",
+        running: &HashSet::new(),
+        witness: &NoWitness,
+    };
+    let mut jobs = JobList::from(vec![
+        due(json!("w"), soon),
+        due(json!("w"), past),
+        due(json!(7), past),
+        due(json!("x"), past),
+    ]);
+    let (change, records) = scan(&mut jobs, (&scene, &InFlight::new()), &mut String::new);
+    let Change::Write((found, _)) = change else {
+        panic!("the slots go off the schedule");
+    };
+    let started: Vec<_> = found.orders.iter().map(|order| &order.job_id).collect();
+    assert_eq!(started, ["x"]);
+    let refused: Vec<_> = records
+        .slots
+        .iter()
+        .map(|slot| (slot.job_id.as_str(), slot.outcome))
+        .collect();
+    assert_eq!(refused, [("w", Outcome::Refused), ("7", Outcome::Refused)]);
+    for index in [1, 2] {
+        let job = jobs.got(index).unwrap();
+        assert_eq!(job["next_run_at"], "2026-06-17T10:01:00+00:00");
+        assert!(job.get("pending_slot").is_none(), "it is not tried again");
     }
 }

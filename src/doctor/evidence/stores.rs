@@ -7,7 +7,7 @@ use super::read::Read;
 use crate::host::liveness::{Identity, Liveness, Observation, judge};
 use crate::ledger::rows::Reach;
 use crate::ledger::rows::kanban::Board;
-use crate::ledger::{Execution, ExecutionFacts, Incident, Slot};
+use crate::ledger::{Execution, ExecutionFacts, Incident, Slot, SlotRange};
 use crate::sessions::rows::{BackendHeartbeat, Lease, Registry, Routing, StoredSession};
 use crate::timers::heartbeat_row::HeartbeatRow;
 use crate::timers::loop_row::LoopRow;
@@ -38,6 +38,8 @@ pub struct Ledger {
     pub open: Vec<Execution>,
     /// Incidents, the last seen first.
     pub incidents: Vec<Incident>,
+    /// Slots in a row that no run was made of, and of which that is on record.
+    pub slot_ranges: Vec<SlotRange>,
     /// What only we record, by execution.
     pub facts: BTreeMap<String, ExecutionFacts>,
     /// Slots that no run was made of, and of which that is on record.

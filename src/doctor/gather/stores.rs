@@ -80,6 +80,7 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
             executions,
             open: ledger_rows::open_executions(connection, SOME)?.unwrap_or_default(),
             incidents: ledger_rows::incidents(connection, SOME)?.unwrap_or_default(),
+            slot_ranges: ledger_rows::slot_ranges(connection, None, SOME)?.unwrap_or_default(),
             facts: facts
                 .into_iter()
                 .flatten()

@@ -9,7 +9,7 @@ use crate::clock::iso;
 use crate::db;
 use crate::error::Result;
 use crate::ledger::facts::{Cause, ExecutionFacts};
-use crate::ledger::slot::{Outcome, Slot};
+use crate::ledger::slot::{Outcome, Slot, SlotRange};
 
 impl Ledger {
     /// Records how an attempt is run; a later record of the same attempt replaces it.
@@ -79,10 +79,7 @@ impl Ledger {
     /// When SQLite refuses.
     pub fn record_slots(&mut self, slots: &[Slot], now: Timestamp) -> Result<()> {
         let at = iso(now, &self.zone);
-        let oldest = now.checked_sub(jiff::SignedDuration::from_hours(24 * SLOTS_KEPT_DAYS));
-        let oldest = oldest
-            .map(|oldest| iso(oldest, &self.zone))
-            .unwrap_or_default();
+        let oldest = self.oldest_kept(now);
         let attempt = |connection: &mut Connection| -> rusqlite::Result<()> {
             let transaction = db::immediate(connection)?;
             {
@@ -110,6 +107,47 @@ impl Ledger {
             transaction.commit()
         };
         attempt(&mut self.connection).map_err(|error| failed("record slots in", error))
+    }
+
+    /// Records slots in a row of which the same became.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_ranges(&mut self, ranges: &[SlotRange], now: Timestamp) -> Result<()> {
+        let at = iso(now, &self.zone);
+        let oldest = self.oldest_kept(now);
+        let attempt = |connection: &mut Connection| -> rusqlite::Result<()> {
+            let transaction = db::immediate(connection)?;
+            for range in ranges {
+                transaction.execute(
+                    "INSERT INTO cron_slot_ranges
+                     (job_id, first_at, last_at, slots, outcome, reason, recorded_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job_id, first_at) DO UPDATE SET
+                     last_at = ?3, slots = ?4, outcome = ?5, reason = ?6, recorded_at = ?7",
+                    params![
+                        range.job_id,
+                        range.first_at,
+                        range.last_at,
+                        range.count,
+                        range.outcome.word(),
+                        range.reason,
+                        at
+                    ],
+                )?;
+            }
+            let old = "DELETE FROM cron_slot_ranges WHERE recorded_at < ?1";
+            transaction.execute(old, [oldest])?;
+            transaction.commit()
+        };
+        attempt(&mut self.connection).map_err(|error| failed("record slots in", error))
+    }
+
+    /// What was recorded before this is dropped.
+    fn oldest_kept(&self, now: Timestamp) -> String {
+        let oldest = now.checked_sub(jiff::SignedDuration::from_hours(24 * SLOTS_KEPT_DAYS));
+        oldest
+            .map(|oldest| iso(oldest, &self.zone))
+            .unwrap_or_default()
     }
 
     /// What became of a job's slots, the newest first.

@@ -59,6 +59,7 @@ fn missing(evidence: &Evidence) -> Outcome {
                 home,
                 job,
                 schedule: &schedule,
+                ledger,
                 rows: rows(ledger, id),
                 on_record: on_record(ledger, id),
                 reach,
@@ -94,6 +95,7 @@ struct Look<'a> {
     home: &'a HomeEvidence,
     job: &'a Job,
     schedule: &'a Schedule,
+    ledger: &'a Ledger,
     rows: Vec<&'a Execution>,
     on_record: Vec<Timestamp>,
     reach: Timestamp,
@@ -101,11 +103,12 @@ struct Look<'a> {
 
 impl Look<'_> {
     fn judge(&self, budget: &mut usize) -> Option<Finding> {
-        let missing = match self.schedule {
+        let mut missing = match self.schedule {
             Schedule::Cron { .. } => self.of_expression(budget),
             Schedule::Interval { minutes } if *minutes > 0 => self.of_interval(*minutes),
             _ => return None,
         };
+        missing.retain(|at| !self.is_in_a_range(*at));
         let last = *missing.last()?;
         let on_time = |row: &&Execution| {
             let (slot, claimed) = (slot(row), claimed(row));
@@ -162,6 +165,17 @@ impl Look<'_> {
             }
         }
         lost
+    }
+
+    /// Whether one record stands for this slot and others.
+    fn is_in_a_range(&self, at: Timestamp) -> bool {
+        let ranges = self.ledger.slot_ranges.iter();
+        ranges
+            .filter(|range| range.job_id == self.job.id)
+            .any(|range| {
+                let ends = (range.first_at.parse(), range.last_at.parse());
+                matches!(ends, (Ok(first), Ok(last)) if (first..=last).contains(&at))
+            })
     }
 
     fn created(&self) -> Timestamp {
