@@ -70,6 +70,9 @@ _hermes() {
             hermes,session)
                 cmd="hermes__subcmd__session"
                 ;;
+            hermes,survivor)
+                cmd="hermes__subcmd__survivor"
+                ;;
             hermes,worker)
                 cmd="hermes__subcmd__worker"
                 ;;
@@ -215,7 +218,7 @@ _hermes() {
 
     case "${cmd}" in
         hermes)
-            opts="-p -h -V --home --profile --color --ascii --help --version serve service cron loop heartbeat session agent pause resume doctor config explain completions man help __doors __confine worker guard"
+            opts="-p -h -V --home --profile --color --ascii --help --version serve service cron loop heartbeat session agent pause resume doctor config explain completions man help __doors __confine worker guard survivor"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2263,6 +2266,36 @@ _hermes() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd__survivor)
+            opts="-p -h --home --profile --color --ascii --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --home)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -51,6 +51,7 @@ complete -c hermes -n "__fish_hermes_needs_command" -f -a "__doors" -d 'Dial the
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "__confine" -d 'Confine this process, and end; where that is forbidden on pain of death, by a signal'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "worker" -d 'Adopt one execution and run it; its payload comes on stdin'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "guard" -d 'Tie this process to its parent and become a program'
+complete -c hermes -n "__fish_hermes_needs_command" -f -a "survivor" -d 'Wait for the end of what started this process, and kill what it left running'
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l host -d 'Address to listen at [default: serve.host, else 127.0.0.1]' -r
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l port -d 'Port to listen at; 0 takes a free one [default: serve.port, else 9119]' -r
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l auth -d 'Who else than this host may connect' -r -f -a "token\t'By the token of serve.token, at least 32 characters'"
@@ -729,3 +730,10 @@ always\t'Always'
 never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand guard" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand guard" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand survivor" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand survivor" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand survivor" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand survivor" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand survivor" -s h -l help -d 'Print help (see more with \'--help\')'
