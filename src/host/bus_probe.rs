@@ -29,7 +29,7 @@ use crate::bus::{
 pub use doors::{DOORS_COMMAND, door_paths, doors, doors_from_stdin};
 use system::{SystemAnswer, system_bus};
 
-/// What the last question may still take after doors that used up all of their time.
+/// What of the time is kept for the last question, after doors that used up all of theirs.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The places of a host, so that tests can have their own.
@@ -95,9 +95,13 @@ pub struct Managers {
     pub user: Option<Client>,
 }
 
-/// Probes all of it, both managers at once, in about [`Patience::total`] at worst.
+/// Probes all of it, both managers at once, in [`Patience::total`] at worst.
 pub async fn probe(subject: &Subject, places: &Places, patience: Patience) -> (BusFacts, Managers) {
-    let until = Instant::now() + patience.total + GRACE;
+    let until = Instant::now() + patience.total;
+    let patience = Patience {
+        total: patience.total.saturating_sub(GRACE),
+        ..patience
+    };
     let runtime_dir = runtime_dir(subject, places);
     let (doors, system) = tokio::join!(
         doors::session_doors(subject, &runtime_dir, patience),

@@ -17,8 +17,8 @@ use crate::{
 /// The hidden subcommand that answers [`doors_from_stdin`].
 pub const DOORS_COMMAND: &str = "__doors";
 
-/// Starting a child takes a few milliseconds; on a busy host more.
-const CHILD_START: Duration = Duration::from_secs(1);
+/// What of the time is kept for the start of a child: a few milliseconds; on a busy host more.
+const CHILD_START: Duration = Duration::from_millis(300);
 
 /// What a child is asked to dial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,12 +89,11 @@ async fn doors_of_child(
         uid: subject.uid,
         folder: folder.to_owned(),
         stage_ms: millis(patience.stage),
-        total_ms: millis(patience.total),
+        total_ms: millis(patience.total.saturating_sub(CHILD_START)),
     };
     let input = serde_json::to_vec(&request).map_err(|error| unknown(&error))?;
     let account = (subject.uid, subject.gid);
-    let within = patience.total + CHILD_START;
-    let output = ask_as(account, &[DOORS_COMMAND], &input, within).await;
+    let output = ask_as(account, &[DOORS_COMMAND], &input, patience.total).await;
     serde_json::from_slice(&output.map_err(|error| unknown(&error))?)
         .map_err(|error| unknown(&error))
 }

@@ -20,7 +20,7 @@ use crate::host::{program_probe, unit_file};
 
 use super::Observed;
 use super::accounts::Database;
-use super::buses::{Answers, ask, late, late_gap};
+use super::buses::{Allowance, Answers, late, late_gap};
 use super::dispatcher::{Parts, owners, scope_controllers};
 use super::units::{attribute, merged, unit_files};
 
@@ -36,8 +36,8 @@ struct Round {
     host_records: Fact<Vec<HostRecord>>,
 }
 
-/// The second stage. Takes about a second and a half at worst where a bus hangs, and never longer than
-/// the deadline; what is late is a gap.
+/// The second stage. Where buses hang they take a second and a half at worst, all together and however often
+/// they are asked, and never longer than the deadline; what is late is a gap.
 ///
 /// # Errors
 /// When what was named (a unit, a process, a user, a home) is not there.
@@ -51,6 +51,7 @@ pub fn complete(
         let spent = SystemClock.now().monotonic.saturating_sub(started);
         deadline.saturating_sub(spent).min(ENOUGH)
     };
+    let mut buses = Allowance::of(deadline);
     let database = Database::read();
     let asked = asked_account(&observed, &database);
     let mut files = unit_files(&database, asked.clone(), config(&observed, &asked), left());
@@ -71,7 +72,7 @@ pub fn complete(
     // A unit that only its manager knows is not there yet: it is asked for, then chosen.
     let first = match select(&observed, &files) {
         Ok(chosen) => chosen,
-        Err(error) => match by_manager(&observed, left()) {
+        Err(error) => match by_manager(&observed, &mut buses) {
             Some(unit) => select(&observed, &[unit])?,
             None => return Err(error),
         },
@@ -84,7 +85,7 @@ pub fn complete(
             left(),
         );
     }
-    let mut round = round(&observed, first, (&files, locks), left());
+    let mut round = round(&observed, first, (&files, locks, &mut buses), left());
     let units = round.units.known().cloned().unwrap_or_default();
     attribute(&mut observed.processes, &round.homes, &units);
     let chosen = select(&observed, &units)?;
@@ -93,7 +94,7 @@ pub fn complete(
     if same(&chosen, &round.chosen) {
         round.chosen = chosen;
     } else {
-        round = self::round(&observed, chosen, (&files, locks), left());
+        round = self::round(&observed, chosen, (&files, locks, &mut buses), left());
     }
     Ok(assemble(observed, round, left()))
 }
@@ -133,7 +134,7 @@ fn existing(observed: &Observed, database: &Database, within: Duration) -> Vec<P
 }
 
 /// A unit that was named, as PID 1 or the caller's manager knows it.
-fn by_manager(observed: &Observed, within: Duration) -> Option<UnitFacts> {
+fn by_manager(observed: &Observed, buses: &mut Allowance) -> Option<UnitFacts> {
     let name = observed.choice.unit.as_deref()?;
     let name = if name.contains('.') {
         name.to_owned()
@@ -143,9 +144,8 @@ fn by_manager(observed: &Observed, within: Duration) -> Option<UnitFacts> {
     let environ = observed.shell.environ.known();
     let subject = subject(&observed.caller, environ);
     let named = [ManagerKind::System, ManagerKind::User].map(|manager| (name.clone(), manager));
-    let answers = ask(subject, named.to_vec(), within)
-        .wait(within)
-        .flatten()?;
+    let asked = buses.ask(&SystemClock, subject, named.to_vec());
+    let answers = buses.wait(&SystemClock, asked)?;
     let mut units = answers.units.into_iter();
     let mut unit = units.find(|unit| unit.name == name && unit.asked)?;
     unit.home = unit_file::home(&unit, Some(&observed.caller));
@@ -167,15 +167,14 @@ fn subject(account: &AccountFacts, environ: Option<&Environment>) -> Subject {
 fn round(
     observed: &Observed,
     chosen: Chosen,
-    (files, locks): (&[UnitFacts], &Arc<LockTable>),
+    (files, locks, buses): (&[UnitFacts], &Arc<LockTable>, &mut Allowance),
     within: Duration,
 ) -> Round {
     let environ = environ_of(observed, &chosen);
     let subject = subject(&chosen.account, environ.as_ref());
     let mut named = owners(&observed.processes);
     named.extend(chosen.unit.clone());
-    let patience = within.saturating_sub(Duration::from_millis(100));
-    let asking = ask(subject.clone(), named, patience);
+    let asked = buses.ask(&SystemClock, subject.clone(), named);
     let looking = {
         let registry = registry(environ.as_ref(), &chosen.account);
         let (root, machine) = (chosen.home.path.clone(), observed.machine.clone());
@@ -189,7 +188,7 @@ fn round(
             )
         })
     };
-    let answers = asking.wait(within).flatten();
+    let answers = buses.wait(&SystemClock, asked);
     let (homes, host_records) = looking.wait(within).unwrap_or_else(|| {
         let why = format!("{} did not answer in time", chosen.home.path.display());
         (
