@@ -182,6 +182,7 @@ mod tests {
             group: Group::Host,
             title: "a check that writes",
             codes: &[],
+            reads: &[],
             run: |evidence| {
                 let path = &evidence.facts.home.path;
                 std::fs::write(path, "written").expect("a write");

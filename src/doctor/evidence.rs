@@ -3,6 +3,7 @@
 
 pub mod home;
 pub mod jobs;
+pub mod part;
 pub mod read;
 pub mod stores;
 
@@ -12,6 +13,7 @@ use crate::config::Source;
 use crate::dispatch::{Decision, Guess, Kind, Policy, decide, derive};
 use crate::host::Facts;
 pub use home::HomeEvidence;
+pub use part::Part;
 pub use read::{Read, Stat, Trouble, TroubleKind};
 
 /// All that the checks read.

@@ -149,6 +149,8 @@ pub struct CheckReport {
     pub group: &'static str,
     /// What it looks at.
     pub title: &'static str,
+    /// The parts of the evidence that it reads.
+    pub reads: Vec<&'static str>,
     /// How it ended.
     pub status: CheckStatus,
     /// How long it took, in milliseconds.

@@ -12,7 +12,7 @@ mod world;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::check::{self, Check, Group};
+use super::check::{self, Check};
 use super::confine::{Sandbox, confine};
 use super::evidence::Evidence;
 use super::finding::Severity;
@@ -143,7 +143,7 @@ fn look_and_judge(
     let evidence = Arc::new(evidence);
     let (blind, able) = checks
         .into_iter()
-        .partition::<Vec<_>, _>(|check| !hung.is_empty() && reads_homes(check.group));
+        .partition::<Vec<_>, _>(|check| !hung.is_empty() && reads_homes(check));
     let mut ran = judge(&able, &evidence, &runtime.clock, budget);
     let why = format!("reading {} did not end in time", hung.join(", "));
     ran.extend(late(blind, &why));
@@ -156,24 +156,9 @@ fn late(checks: Vec<&'static Check>, why: &str) -> Vec<Ran> {
     checks.into_iter().map(late).collect()
 }
 
-/// Whether the checks of this group judge what lies in homes. Where that could not be read they would
-/// take it for absent.
-fn reads_homes(group: Group) -> bool {
-    match group {
-        Group::Host
-        | Group::SessionBus
-        | Group::Linger
-        | Group::RuntimeDir
-        | Group::Service
-        | Group::Policy => false,
-        Group::Config
-        | Group::Stores
-        | Group::Scheduler
-        | Group::Jobs
-        | Group::Ledger
-        | Group::Loops
-        | Group::Sessions => true,
-    }
+/// Whether a check reads what lies in homes. Where that could not be read it would take it for absent.
+fn reads_homes(check: &Check) -> bool {
+    check.reads.iter().any(|part| part.is_of_home())
 }
 
 fn this_run(

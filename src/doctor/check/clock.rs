@@ -1,11 +1,11 @@
 //! Clocks that stepped or stood still under what measures time by them. Pure.
 
 use super::{Check, Group, Outcome, mend};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Severity, Subject};
-use crate::host::Facts;
 use crate::host::facts::{Fact, OwnerRecord, ProcessFacts};
 use crate::host::scheduler_owner::processes;
+use crate::host::{Facts, Gap};
 use crate::output::human;
 
 /// The check of steps.
@@ -14,6 +14,13 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::Host,
     title: "whether the clock stepped, or stood still, since the scheduler started",
     codes: &["HM111", "HM112"],
+    reads: &[
+        Part::Clock,
+        Part::Dispatcher,
+        Part::Units,
+        Part::Processes,
+        Part::Records,
+    ],
     run: steps,
 }];
 
@@ -28,7 +35,22 @@ fn steps(evidence: &Evidence) -> Outcome {
     let mut outcome = Outcome::passed("it went on evenly");
     outcome.findings.extend(stepped(facts));
     outcome.findings.extend(slept(facts));
+    if outcome.findings.is_empty()
+        && let Some(gap) = unread(facts)
+    {
+        outcome.could_not("whether the clock was set since the scheduler started", gap);
+    }
     outcome
+}
+
+/// Why some record of a process is not known.
+fn unread(facts: &Facts) -> Option<&Gap> {
+    let of_homes = facts.homes.iter().flat_map(|home| {
+        let records = [&home.serve, &home.gateway_pid, &home.gateway_lock];
+        let gaps = records.into_iter().filter_map(Fact::gap);
+        gaps.chain(home.gateway_state.gap())
+    });
+    of_homes.chain(facts.host_records.gap()).next()
 }
 
 /// All records by which processes name themselves.

@@ -5,7 +5,7 @@ use super::homes::{self, Few, each};
 use super::{Check, Group, Outcome};
 use crate::config::{Problem, ProblemKind};
 use crate::doctor::evidence::home::AgentSeen;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::{Program, Viewpoint};
 use crate::host::{Gap, GapKind};
@@ -17,6 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Config,
         title: "the configuration can be read, and all of it means something",
         codes: &["HM901", "HM902", "HM903"],
+        reads: &[Part::Shell, Part::Config, Part::Zone, Part::Files],
         run: config,
     },
     Check {
@@ -24,6 +25,15 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Config,
         title: "there is an agent to give prompts to",
         codes: &["HM904"],
+        reads: &[
+            Part::Shell,
+            Part::Dispatcher,
+            Part::Config,
+            Part::Agent,
+            Part::Files,
+            Part::Jobs,
+            Part::State,
+        ],
         run: agent,
     },
 ];
@@ -128,17 +138,13 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
     )
 }
 
-/// Whether this program will be asked to run prompts in this home.
-fn wants_agent(evidence: &Evidence, home: &HomeEvidence) -> bool {
-    let dispatcher = &evidence.facts.dispatcher;
-    if dispatcher.program != Program::Ours || dispatcher.viewpoint == Viewpoint::Shell {
-        return false;
-    }
-    let jobs = home.jobs.got().is_some_and(|store| {
+/// Whether prompts wait in this home.
+fn wants_agent(home: &HomeEvidence, outcome: &mut Outcome) -> bool {
+    let jobs = homes::jobs(home, outcome).is_some_and(|store| {
         let mut armed = store.armed();
         armed.any(|job| !job.needs.no_agent)
     });
-    let timers = home.databases.state.got().is_some_and(|state| {
+    let timers = homes::state(home, outcome).is_some_and(|state| {
         let loops = state
             .loops
             .iter()
@@ -150,9 +156,11 @@ fn wants_agent(evidence: &Evidence, home: &HomeEvidence) -> bool {
 }
 
 fn agent(evidence: &Evidence) -> Outcome {
+    let dispatcher = &evidence.facts.dispatcher;
+    let ours = dispatcher.program == Program::Ours && dispatcher.viewpoint != Viewpoint::Shell;
     let mut asked = false;
     let outcome = each(evidence, |home, outcome| {
-        if !wants_agent(evidence, home) {
+        if !ours || !wants_agent(home, outcome) {
             return;
         }
         asked = true;
@@ -192,7 +200,7 @@ fn agent(evidence: &Evidence) -> Outcome {
             ),
         );
     });
-    if asked || outcome.not_applicable.is_some() {
+    if asked || !outcome.unchecked.is_empty() || outcome.not_applicable.is_some() {
         outcome
     } else {
         Outcome::not_applicable("no prompt waits for this program")

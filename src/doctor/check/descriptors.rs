@@ -1,7 +1,7 @@
 //! Whether the dispatcher runs out of descriptors. Pure.
 
 use super::{Check, Group, Outcome, mend};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Subject};
 use crate::host::facts::{Descriptors, Fact, ProcessFacts, Viewpoint};
 
@@ -11,6 +11,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::Scheduler,
     title: "whether the dispatcher runs out of descriptors",
     codes: &["HM481"],
+    reads: &[Part::Dispatcher, Part::Units],
     run: descriptors,
 }];
 

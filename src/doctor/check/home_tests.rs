@@ -7,6 +7,7 @@ mod jobs;
 mod ledger;
 mod missing;
 mod needs;
+mod reads;
 mod sample;
 mod scheduler;
 mod sessions;
@@ -41,6 +42,7 @@ fn every_code_of_a_home_has_a_fixture() {
     let mut files: Vec<_> = std::fs::read_dir(folder.join("home_tests"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
         .collect();
     files.push(folder.join("home_tests.rs"));
     files.push(folder.join("host_tests/service.rs"));

@@ -4,7 +4,7 @@ use super::impact::{has_systemd, said, severity};
 use super::{Check, Group, Outcome};
 use crate::bus::{Door, DoorReport, Failure, FailureKind, Stage};
 use crate::dispatch::Mode;
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::{CgroupLayout, Container, Fact};
 use crate::host::{Gap, GapKind};
@@ -16,6 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Host,
         title: "which init and which container this is",
         codes: &["HM101", "HM102", "HM109"],
+        reads: &[Part::Machine, Part::SystemBus, Part::Decision],
         run: init,
     },
     Check {
@@ -23,6 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Host,
         title: "whether the system bus and PID 1 answer",
         codes: &["HM103", "HM104"],
+        reads: &[Part::SystemBus, Part::Decision],
         run: system_bus,
     },
     Check {
@@ -30,6 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Host,
         title: "whether logind answers",
         codes: &["HM105"],
+        reads: &[Part::Logind, Part::Decision],
         run: logind,
     },
     Check {
@@ -37,6 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Host,
         title: "which cgroup hierarchies there are",
         codes: &["HM106"],
+        reads: &[Part::Cgroup, Part::Decision],
         run: cgroup,
     },
     Check {
@@ -44,6 +48,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Host,
         title: "whether the clock is behind what was already written",
         codes: &["HM110"],
+        reads: &[Part::Clock, Part::Records],
         run: clock,
     },
 ];
@@ -296,7 +301,15 @@ fn clock(evidence: &Evidence) -> Outcome {
         .filter_map(|home| home.newest_file.as_ref())
         .max_by(|a, b| a.modified_at.total_cmp(&b.modified_at));
     let Some(newest) = newest else {
-        return Outcome::not_applicable("no home has files yet");
+        let mut homes = evidence.facts.homes.iter();
+        return match homes.find_map(|home| home.exists.gap()) {
+            Some(gap) => {
+                let mut outcome = Outcome::default();
+                outcome.could_not("when the files of the home were written", gap);
+                outcome
+            }
+            None => Outcome::not_applicable("no home has files yet"),
+        };
     };
     let behind = newest.modified_at - wall;
     if behind <= CLOCK_SLACK {

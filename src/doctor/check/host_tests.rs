@@ -184,6 +184,11 @@ fn fixtures() -> impl Iterator<Item = &'static Fixture> {
         .chain(service::FIXTURES)
 }
 
+/// What all hosts of these tests show.
+pub(super) fn all_evidence() -> impl Iterator<Item = Evidence> {
+    fixtures().map(|fixture| fixture.evidence(false))
+}
+
 #[test]
 fn every_fixture_shows_its_finding_and_the_remedy_clears_it() {
     for fixture in fixtures() {

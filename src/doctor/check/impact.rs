@@ -3,8 +3,9 @@
 use crate::bus::{Failure, FailureKind};
 use crate::dispatch::facts::{Launcher, SystemManager, UserManager};
 use crate::dispatch::{Mode, Outlook};
-use crate::doctor::evidence::{Evidence, Read};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Severity};
+use crate::host::{Gap, GapKind};
 
 /// How much a fault on the way to the manager matters: jobs that are refused are an error, jobs that
 /// a restart would kill a warning, and where jobs run well all the same it is worth knowing.
@@ -45,12 +46,16 @@ pub(super) fn has_systemd(evidence: &Evidence) -> bool {
 
 /// Whether jobs are known to be scheduled, or may be: a home that cannot be read may hold some.
 pub(super) fn has_jobs(evidence: &Evidence) -> bool {
-    evidence.homes.is_empty()
-        || evidence.homes.iter().any(|home| match &home.jobs {
-            Read::Absent => false,
-            Read::Unreadable(_) => true,
-            Read::Got(store) => store.armed().next().is_some(),
-        })
+    evidence.homes.is_empty() || evidence.homes.iter().any(may_have_jobs)
+}
+
+/// Whether jobs of this home are armed, or may be.
+pub(super) fn may_have_jobs(home: &HomeEvidence) -> bool {
+    match &home.jobs {
+        Read::Absent => false,
+        Read::Unreadable(_) => true,
+        Read::Got(store) => store.armed().next().is_some(),
+    }
 }
 
 /// Whether the outlook is worse than what is now.
@@ -72,6 +77,20 @@ pub(super) const WAYS_TO_FAIL: [&str; 22] = [
     "HM241", "HM201", "HM203", "HM204", "HM205", "HM206", "HM207", "HM104", "HM103", "HM208",
     "HM209", "HM245",
 ];
+
+/// A failure as a gap in what is known.
+pub(super) fn gap(failure: &Failure) -> Gap {
+    let kind = match failure.kind {
+        FailureKind::PermissionDenied => GapKind::Permission,
+        FailureKind::Mute => GapKind::Deadline,
+        _ => GapKind::Failed,
+    };
+    Gap {
+        kind,
+        why: said(failure),
+        would_tell: Vec::new(),
+    }
+}
 
 /// A refusal in words, with its own text where it has one.
 pub(super) fn said(failure: &Failure) -> String {

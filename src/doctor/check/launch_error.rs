@@ -3,7 +3,8 @@
 
 use super::redact::redacted;
 use super::{Check, Group, Outcome, homes};
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::stores::Ledger;
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation};
 use crate::ledger::{Execution, Status};
 
@@ -13,6 +14,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::Service,
     title: "what systemd said to launches that failed",
     codes: &["HM331", "HM332"],
+    reads: &[Part::SessionBus, Part::Ledger],
     run: launches,
 }];
 
@@ -136,9 +138,9 @@ fn rejected_property(text: &str) -> Option<String> {
 
 fn launches(evidence: &Evidence) -> Outcome {
     homes::each(evidence, |home, outcome| {
-        if let Some(finding) = last_launch(evidence, home) {
-            outcome.find(finding);
-        }
+        let ledger = homes::ledger(home, outcome);
+        let finding = ledger.and_then(|ledger| last_launch(evidence, home, ledger));
+        outcome.findings.extend(finding);
     })
 }
 
@@ -148,8 +150,7 @@ fn never_launched(row: &Execution) -> bool {
 }
 
 /// The newest row that has ended says how launches go now; older ones are the past.
-fn last_launch(evidence: &Evidence, home: &HomeEvidence) -> Option<Finding> {
-    let ledger = home.databases.ledger.got()?;
+fn last_launch(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger) -> Option<Finding> {
     let last = ledger.rows().find(|row| {
         !matches!(row.status, Status::Claimed | Status::Running) && row.finished_at.is_some()
     })?;

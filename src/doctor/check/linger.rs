@@ -4,11 +4,11 @@ use super::impact::{
     BY_INIT, has_systemd, is_placed_by_init, manager_is_down, needs_user_manager, severity, worsens,
 };
 use super::{Check, Group, Outcome, mend};
-use crate::bus::{LingerMarker, LogindSession, LogindUser};
+use crate::bus::{Failure, LingerMarker, LogindSession, LogindUser};
 use crate::dispatch::Outlook;
 use crate::dispatch::facts::{Seat, Tri};
 use crate::dispatch::mode::linger_word;
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::Facts;
 
@@ -19,6 +19,14 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Linger,
         title: "whether the user manager is there without a login",
         codes: &["HM221", "HM224", "HM225"],
+        reads: &[
+            Part::Logind,
+            Part::Linger,
+            Part::SessionBus,
+            Part::Dispatcher,
+            Part::Units,
+            Part::Decision,
+        ],
         run: linger,
     },
     Check {
@@ -26,6 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Linger,
         title: "whether logind and the marker of linger agree",
         codes: &["HM222", "HM223"],
+        reads: &[Part::Logind, Part::Linger, Part::Decision],
         run: agreement,
     },
 ];
@@ -102,14 +111,7 @@ fn linger(evidence: &Evidence) -> Outcome {
     }
     let state = evidence.decision_jobs.facts.linger;
     if let (Tri::Unknown, LingerMarker::Unknown(failure)) = (state, &facts.linger_marker) {
-        let mut outcome = Outcome::default();
-        let gap = crate::host::Gap {
-            kind: crate::host::GapKind::Failed,
-            why: super::impact::said(failure),
-            would_tell: Vec::new(),
-        };
-        outcome.could_not("whether linger is on", &gap);
-        return outcome;
+        return unknown("whether linger is on", failure);
     }
     let mut outcome = Outcome::passed(format!(
         "linger is {} for {}",
@@ -208,6 +210,13 @@ fn stops(evidence: &Evidence, of: &dyn Fn(&'static str, Severity, String) -> Fin
     finding
 }
 
+/// What this failure keeps from being known.
+fn unknown(what: &str, failure: &Failure) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.could_not(what, &super::impact::gap(failure));
+    outcome
+}
+
 fn agreement(evidence: &Evidence) -> Outcome {
     let facts = &evidence.facts;
     if is_placed_by_init(evidence) {
@@ -216,13 +225,15 @@ fn agreement(evidence: &Evidence) -> Outcome {
     if !has_systemd(evidence) {
         return Outcome::not_applicable("there is no systemd here");
     }
-    if evidence.decision_jobs.facts.logind != Tri::Yes {
-        return Outcome::not_applicable("logind does not answer");
+    if let Some(failure) = &facts.system_bus.logind.failure {
+        return unknown("whether logind agrees with the marker", failure);
     }
     let present = match &facts.linger_marker {
         LingerMarker::Present => true,
         LingerMarker::Absent | LingerMarker::NoDirectory => false,
-        LingerMarker::Unknown(_) => return Outcome::not_applicable("the marker cannot be seen"),
+        LingerMarker::Unknown(failure) => {
+            return unknown("whether the marker agrees with logind", failure);
+        }
     };
     let word = facts.system_bus.logind.user.as_ref();
     match (present, word.map(|user| user.linger)) {

@@ -9,7 +9,7 @@ use super::homes::{self, Few, each};
 use super::{Check, Group, Outcome};
 use crate::db;
 use crate::doctor::evidence::stores::State;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::output::human;
 use crate::timers::loop_row::LoopRow;
@@ -22,6 +22,16 @@ pub(super) const CHECKS: &[Check] = &[Check {
     title: "every armed loop and heartbeat is driven",
     codes: &[
         "HM701", "HM702", "HM703", "HM704", "HM705", "HM706", "HM707",
+    ],
+    reads: &[
+        Part::Dispatcher,
+        Part::Units,
+        Part::Processes,
+        Part::Records,
+        Part::Ticker,
+        Part::Owners,
+        Part::State,
+        Part::Registry,
     ],
     run: loops,
 }];

@@ -4,9 +4,10 @@
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::Mode;
 use crate::dispatch::memory::{self, LEAST, MIB};
-use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Subject};
 use crate::host::facts::{Fact, Program};
+use crate::host::{Gap, GapKind};
 
 /// The check of memory.
 pub(super) const CHECKS: &[Check] = &[Check {
@@ -14,6 +15,16 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::Host,
     title: "whether the memory limit of workers is in force, and adds up",
     codes: &["HM107", "HM108"],
+    reads: &[
+        Part::Memory,
+        Part::Cgroup,
+        Part::Dispatcher,
+        Part::Environment,
+        Part::Units,
+        Part::Decision,
+        Part::Config,
+        Part::Jobs,
+    ],
     run: judge,
 }];
 
@@ -42,7 +53,14 @@ fn judge(evidence: &Evidence) -> Outcome {
         return Outcome::not_applicable("workers get no scope, and so no limit of their own");
     }
     let Some(limit) = limit(evidence) else {
-        return Outcome::not_applicable("the size of the memory is not known");
+        let mut outcome = Outcome::default();
+        let gap = Gap {
+            kind: GapKind::Hidden,
+            why: "/proc/meminfo does not tell".to_owned(),
+            would_tell: Vec::new(),
+        };
+        outcome.could_not("how much memory there is for workers", &gap);
+        return outcome;
     };
     let controllers = match &evidence.facts.scope_controllers {
         Fact::Known(controllers) => controllers,

@@ -32,7 +32,7 @@ mod home_tests;
 #[cfg(test)]
 mod host_tests;
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Part};
 use super::finding::Finding;
 use crate::host::Gap;
 
@@ -117,6 +117,9 @@ pub struct Check {
     pub title: &'static str,
     /// Codes that it can find.
     pub codes: &'static [&'static str],
+    /// The parts of the evidence that it reads, to judge or to word what it found. Where one told
+    /// nothing that could have made a finding, the check says what it does not know.
+    pub reads: &'static [Part],
     /// The check itself.
     pub run: fn(&Evidence) -> Outcome,
 }

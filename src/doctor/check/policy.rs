@@ -4,7 +4,7 @@ use super::{Check, Group, Outcome, homes};
 use crate::config::{Problem, ProblemKind};
 use crate::dispatch::Mode;
 use crate::dispatch::facts::Launcher;
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation};
 use crate::host::{Gap, GapKind};
 
@@ -14,6 +14,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::Policy,
     title: "whether what the operator asked for is in force",
     codes: &["HM341"],
+    reads: &[Part::Dispatcher, Part::Units, Part::Decision, Part::Config],
     run: policy,
 }];
 

@@ -1,8 +1,8 @@
 //! The programs that the dispatcher and its jobs call by bare name, looked for on its own `PATH`. Pure.
 
-use super::impact::{has_systemd, needs_user_manager, severity};
+use super::impact::{has_systemd, may_have_jobs, needs_user_manager, severity};
 use super::{Check, Group, Outcome, mend};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Severity};
 use crate::host::facts::{Environment, Fact, ProgramLookup};
 
@@ -12,6 +12,15 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::Service,
     title: "whether the programs that it and its jobs call are on its PATH",
     codes: &["HM317"],
+    reads: &[
+        Part::Shell,
+        Part::Dispatcher,
+        Part::Environment,
+        Part::Programs,
+        Part::Units,
+        Part::Decision,
+        Part::Jobs,
+    ],
     run: programs,
 }];
 
@@ -19,8 +28,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
 fn programs(evidence: &Evidence) -> Outcome {
     let facts = &evidence.facts;
     let placing = needs_user_manager(evidence) && has_systemd(evidence);
-    let mut stores = evidence.homes.iter().filter_map(|home| home.jobs.got());
-    let jobs = stores.any(|store| store.armed().next().is_some());
+    let jobs = evidence.homes.iter().any(may_have_jobs);
     let lookups: Vec<_> = facts
         .dispatcher
         .programs

@@ -2,7 +2,7 @@
 
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::facts::{Seat, Tri};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Subject};
 use crate::host::facts::Container;
 
@@ -12,6 +12,13 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::SessionBus,
     title: "whether the user manager is being restarted",
     codes: &["HM210"],
+    reads: &[
+        Part::Machine,
+        Part::Clock,
+        Part::UserManager,
+        Part::Records,
+        Part::Decision,
+    ],
     run: restarts,
 }];
 
@@ -40,6 +47,14 @@ fn restarts(evidence: &Evidence) -> Outcome {
         .and_then(|unit| unit.active_enter_us)
         .and_then(|micros| u32::try_from(micros / 1_000_000).ok())
         .map(f64::from);
+    if let Some(failure) = &facts.system_bus.user_manager_failure {
+        let mut outcome = Outcome::default();
+        outcome.could_not(
+            "when the user manager started",
+            &super::impact::gap(failure),
+        );
+        return outcome;
+    }
     let Some(manager) = manager else {
         return Outcome::not_applicable("when the user manager started is not known");
     };

@@ -1,16 +1,16 @@
 //! The runtime directory: whose it is, whether it may be believed, and whether it is older than the
 //! process that uses it. Pure.
 
-use super::impact::{has_systemd, manager_is_down, needs_user_manager, said, severity};
+use super::impact::{gap, has_systemd, manager_is_down, needs_user_manager, said, severity};
 use super::linger::logins;
 use super::session_bus::has_bus_socket;
 use super::{Check, Group, Outcome, mend};
 use crate::bus::{Failure, FailureKind};
 use crate::dispatch::facts::{AgentView, Launcher, Seat};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::Facts;
-use crate::host::facts::{Environment, Viewpoint};
+use crate::host::facts::{Environment, Fact, Viewpoint};
 use crate::host::runtime_dir::{Candidate, Origin, Seen};
 
 /// The checks of the runtime directory.
@@ -20,6 +20,14 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::RuntimeDir,
         title: "whether the runtime directory may be believed",
         codes: &["HM241", "HM242", "HM244", "HM247"],
+        reads: &[
+            Part::Machine,
+            Part::RuntimeDir,
+            Part::Dispatcher,
+            Part::Environment,
+            Part::Units,
+            Part::Decision,
+        ],
         run: belief,
     },
     Check {
@@ -27,6 +35,14 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::RuntimeDir,
         title: "whether it is older than the dispatcher",
         codes: &["HM211", "HM243"],
+        reads: &[
+            Part::UserManager,
+            Part::RuntimeDir,
+            Part::Dispatcher,
+            Part::Environment,
+            Part::Units,
+            Part::Decision,
+        ],
         run: age,
     },
     Check {
@@ -34,6 +50,16 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::RuntimeDir,
         title: "whether the dispatcher's environment leads to it",
         codes: &["HM245", "HM246"],
+        reads: &[
+            Part::Logind,
+            Part::RuntimeDir,
+            Part::SessionBus,
+            Part::Shell,
+            Part::Dispatcher,
+            Part::Environment,
+            Part::Units,
+            Part::Decision,
+        ],
         run: variables,
     },
 ];
@@ -48,10 +74,14 @@ fn belief(evidence: &Evidence) -> Outcome {
         None => Outcome::passed("there is none"),
     };
     for candidate in &facts.runtime_dir.candidates {
-        if let Some(failure) = &candidate.rejected
-            && let Some(finding) = rejected(evidence, candidate, failure)
-        {
+        let Some(failure) = &candidate.rejected else {
+            continue;
+        };
+        if let Some(finding) = rejected(evidence, candidate, failure) {
             outcome.find(finding);
+        } else if failure.kind != FailureKind::Absent {
+            let what = format!("whether {} may be believed", candidate.path);
+            outcome.could_not(what, &gap(failure));
         }
     }
     if let Some(finding) = passed_over(facts) {
@@ -233,18 +263,27 @@ fn age(evidence: &Evidence) -> Outcome {
     if !has_systemd(evidence) || !needs_user_manager(evidence) {
         return Outcome::not_applicable("no worker goes to the user manager");
     }
-    let started = facts
-        .dispatcher
-        .process
-        .as_ref()
-        .and_then(|process| process.started_at.known().copied());
+    let mut outcome = Outcome::default();
+    let process = facts.dispatcher.process.as_ref();
+    let started = process.map(|process| &process.started_at);
+    if let Some(Fact::Unknown(gap)) = started {
+        outcome.could_not("when the dispatcher was started", gap);
+    }
+    if let Some(failure) = &facts.system_bus.user_manager_failure
+        && !manager_is_down(evidence)
+    {
+        outcome.could_not("when the user manager came up", &gap(failure));
+    }
+    if !outcome.unchecked.is_empty() {
+        return outcome;
+    }
+    let started = started.and_then(Fact::known).copied();
     let (Some(started), Some((made, what))) = (started, made_at(evidence)) else {
         return Outcome::not_applicable("one of the two does not run, or is too old to tell");
     };
     if made <= started + SLACK {
         return Outcome::passed("it is");
     }
-    let mut outcome = Outcome::default();
     outcome.find(younger(evidence, started, made, &what));
     outcome
 }
@@ -334,8 +373,11 @@ fn variables(evidence: &Evidence) -> Outcome {
         Some(Origin::Conventional) => Outcome::passed("derived from the uid"),
         None => Outcome::passed("there is none to lead to"),
     };
-    if let Some(finding) = switched(evidence) {
-        outcome.find(finding);
+    if facts.dispatcher.viewpoint == Viewpoint::Shell && has_systemd(evidence) {
+        match &facts.shell.loginuid {
+            Fact::Known(login) => outcome.findings.extend(switched(facts, *login)),
+            Fact::Unknown(gap) => outcome.could_not("which login this shell belongs to", gap),
+        }
     }
     let blind = derived.launcher == Launcher::AgentWithoutFallback
         && matches!(
@@ -384,12 +426,8 @@ fn missing(evidence: &Evidence) -> Finding {
 }
 
 /// B23: a shell that came by `su` or `sudo -u` has no login session of its own.
-fn switched(evidence: &Evidence) -> Option<Finding> {
-    let facts = &evidence.facts;
-    if facts.dispatcher.viewpoint != Viewpoint::Shell || !has_systemd(evidence) {
-        return None;
-    }
-    let login = facts.shell.loginuid.known().copied().flatten()?;
+fn switched(facts: &Facts, login: Option<u32>) -> Option<Finding> {
+    let login = login?;
     let user = facts.system_bus.logind.user.as_ref();
     let has_session = user.is_some_and(|user| logins(user).next().is_some());
     if login == facts.account.uid || has_session {

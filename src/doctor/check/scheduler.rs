@@ -11,7 +11,7 @@ use self::serving::Beating;
 use self::ways::{restart, start};
 use super::homes::{self, each};
 use super::{Check, Group, Outcome};
-use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Severity};
 use crate::host::facts::Role;
 use crate::host::locks::Holder;
@@ -24,6 +24,18 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "something ticks the jobs of each home",
         codes: &["HM402", "HM403", "HM404", "HM405", "HM407"],
+        reads: &[
+            Part::Machine,
+            Part::Dispatcher,
+            Part::Units,
+            Part::Processes,
+            Part::Records,
+            Part::Config,
+            Part::Locks,
+            Part::Jobs,
+            Part::Ticker,
+            Part::Owners,
+        ],
         run: ticker,
     },
     Check {
@@ -31,6 +43,14 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "ticks end well",
         codes: &["HM406"],
+        reads: &[
+            Part::Dispatcher,
+            Part::Units,
+            Part::Processes,
+            Part::Records,
+            Part::Ticker,
+            Part::Owners,
+        ],
         run: success,
     },
 ];
@@ -221,10 +241,16 @@ fn ticked_well(evidence: &Evidence, home: &HomeEvidence) -> bool {
 
 fn success(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
+        let ticker = &home.ticker;
+        let (beat, error) = (ticker.heartbeat.trouble(), ticker.error.trouble());
+        let troubles = [beat, ticker.success.trouble(), error];
+        if let Some(trouble) = troubles.into_iter().flatten().next() {
+            outcome.could_not("whether ticks end well", &trouble.gap());
+            return;
+        }
         if serving::beating(evidence, home) != Beating::Fresh {
             return;
         }
-        let ticker = &home.ticker;
         let words = ticker.error.got().map(|error| error.text.as_str());
         let good = ticker.success.got().copied();
         let age = good.map(|good| evidence.now.duration_since(good).as_secs());
@@ -240,7 +266,7 @@ fn success(evidence: &Evidence) -> Outcome {
                 (Severity::Warning, "the last tick failed".to_owned())
             }
             (None, Some(_)) => (Severity::Error, "no tick has ever ended well".to_owned()),
-            (None, None) if ticker.success.is_absent() => (
+            (None, None) => (
                 Severity::Warning,
                 "ticking, but no tick has ended well yet".to_owned(),
             ),

@@ -1,11 +1,13 @@
 //! The process that dispatches: what a restart does to its jobs, who supervises it, whose it is. Pure.
 
+use std::path::Path;
+
 use super::impact::{has_jobs, has_systemd, needs_user_manager, severity, worsens};
 use super::session_bus::symptom;
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::facts::{Launcher, Sandbox, Seat};
 use crate::dispatch::{Decision, Mode, Survival};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::{Fact, Role, Viewpoint};
 
@@ -16,6 +18,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Service,
         title: "how jobs are launched, and whether a restart kills them",
         codes: &["HM301", "HM302", "HM303", "HM304"],
+        reads: &[Part::Dispatcher, Part::Units, Part::Decision],
         run: dispatch,
     },
     Check {
@@ -23,6 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Service,
         title: "whether its unit hides the user manager from it",
         codes: &["HM307", "HM308"],
+        reads: &[Part::Units, Part::Decision],
         run: sandbox,
     },
     Check {
@@ -30,6 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Service,
         title: "whether something starts the dispatcher again",
         codes: &["HM305", "HM306"],
+        reads: &[Part::Dispatcher, Part::Units, Part::Decision, Part::Jobs],
         run: supervision,
     },
     Check {
@@ -37,6 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Service,
         title: "which account and home it serves",
         codes: &["HM316", "HM319"],
+        reads: &[Part::Shell, Part::Dispatcher, Part::Units, Part::Decision],
         run: account,
     },
 ];
@@ -348,8 +354,15 @@ fn account(evidence: &Evidence) -> Outcome {
     if facts.account.uid == 0 && evidence.decision_jobs.mode != Mode::InProcess {
         outcome.find(root(evidence));
     }
-    if let Some(finding) = other_home(evidence) {
-        outcome.find(finding);
+    if facts.dispatcher.viewpoint != Viewpoint::Shell && facts.caller.uid == facts.account.uid {
+        match (&facts.shell.home, &facts.dispatcher.home) {
+            (Fact::Known(shell), Fact::Known(service)) => {
+                outcome.findings.extend(other_home(shell, service));
+            }
+            (Fact::Unknown(gap), _) | (_, Fact::Unknown(gap)) => {
+                outcome.could_not("whether this shell uses the dispatcher's home", gap);
+            }
+        }
     }
     outcome
 }
@@ -369,12 +382,7 @@ fn root(evidence: &Evidence) -> Finding {
     with_reasons(finding, jobs)
 }
 
-fn other_home(evidence: &Evidence) -> Option<Finding> {
-    let facts = &evidence.facts;
-    if facts.dispatcher.viewpoint == Viewpoint::Shell || facts.caller.uid != facts.account.uid {
-        return None;
-    }
-    let (shell, service) = (facts.shell.home.known()?, facts.dispatcher.home.known()?);
+fn other_home(shell: &Path, service: &Path) -> Option<Finding> {
     if shell == service {
         return None;
     }

@@ -1,14 +1,14 @@
 //! The doors to the user manager, and whether it can place what comes through them. Pure.
 
 use super::impact::{
-    BY_INIT, because_of_the_manager, has_systemd, is_placed_by_init, manager_is_down,
+    BY_INIT, because_of_the_manager, gap, has_systemd, is_placed_by_init, manager_is_down,
     needs_user_manager, said, severity,
 };
 use super::{Check, Group, Outcome, mend};
 use crate::bus::{Door, DoorReport, Failure, FailureKind, LingerMarker, Placement, Stage};
 use crate::dispatch::Mode;
 use crate::dispatch::facts::{AgentView, UserManager};
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Severity, Subject};
 use crate::host::facts::Container;
 use crate::host::{Facts, Gap, GapKind};
@@ -22,6 +22,15 @@ pub(super) const CHECKS: &[Check] = &[
         codes: &[
             "HM201", "HM202", "HM203", "HM204", "HM205", "HM206", "HM207", "HM209",
         ],
+        reads: &[
+            Part::Machine,
+            Part::UserManager,
+            Part::Linger,
+            Part::RuntimeDir,
+            Part::SessionBus,
+            Part::Environment,
+            Part::Decision,
+        ],
         run: doors,
     },
     Check {
@@ -29,6 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::SessionBus,
         title: "whether the user manager can place a process",
         codes: &["HM208"],
+        reads: &[Part::SessionBus, Part::Decision],
         run: placement,
     },
 ];
@@ -77,8 +87,11 @@ fn doors(evidence: &Evidence) -> Outcome {
     let mut outcome = Outcome::default();
     if let Some(finding) = closed(evidence) {
         outcome.find(finding);
-    } else {
-        outcome.note = Some("the user manager does not run; see linger".to_owned());
+        return outcome;
+    }
+    outcome.note = Some("the user manager does not run; see linger".to_owned());
+    if let Some(failure) = &facts.system_bus.user_manager_failure {
+        outcome.could_not("whether the user manager failed", &gap(failure));
     }
     outcome
 }
@@ -342,6 +355,9 @@ fn placement(evidence: &Evidence) -> Outcome {
     if is_placed_by_init(evidence) {
         return Outcome::not_applicable(BY_INIT);
     }
+    if let Some(failure) = &facts.session_bus.not_tried {
+        return unknown_placement(failure);
+    }
     if facts.session_bus.answering().is_none() {
         return Outcome::not_applicable("the user manager does not answer");
     }
@@ -352,21 +368,19 @@ fn placement(evidence: &Evidence) -> Outcome {
     }
     match &facts.session_bus.placement {
         Placement::Able => Outcome::passed("it holds a connection to the system bus"),
-        Placement::Unknown(failure) => {
-            let mut outcome = Outcome::default();
-            let gap = Gap {
-                kind: GapKind::Failed,
-                why: said(failure),
-                would_tell: Vec::new(),
-            };
-            outcome.could_not("whether the user manager can place a process", &gap);
-            outcome
-        }
+        Placement::Unknown(failure) => unknown_placement(failure),
         Placement::Unable(failure) if failure.kind == FailureKind::LostSystemBus => {
             lost(evidence, failure)
         }
         Placement::Unable(_) => Outcome::passed("it cannot, for want of the system bus"),
     }
+}
+
+fn unknown_placement(failure: &Failure) -> Outcome {
+    let mut outcome = Outcome::default();
+    let what = "whether the user manager can place a process";
+    outcome.could_not(what, &gap(failure));
+    outcome
 }
 
 fn lost(evidence: &Evidence, failure: &Failure) -> Outcome {

@@ -7,7 +7,7 @@ use super::{Check, Group, Outcome};
 use crate::config::Setting;
 use crate::doctor::evidence::home::Helper;
 use crate::doctor::evidence::stores::{State, identity};
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::Program;
 use crate::host::liveness::{Identity, Liveness};
@@ -20,6 +20,16 @@ pub(super) const CHECKS: &[Check] = &[Check {
     group: Group::Sessions,
     title: "sessions are held by processes that live, and there is room for more",
     codes: &["HM710", "HM711", "HM712", "HM713", "HM714"],
+    reads: &[
+        Part::Dispatcher,
+        Part::Environment,
+        Part::Processes,
+        Part::Config,
+        Part::Owners,
+        Part::State,
+        Part::Registry,
+        Part::Helpers,
+    ],
     run: sessions,
 }];
 

@@ -8,7 +8,7 @@ use super::homes::{self, each};
 use super::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::home::{Disk, HomeEvidence, Reader};
 use crate::doctor::evidence::read::{FileKind, Stat, TroubleKind};
-use crate::doctor::evidence::{Evidence, Read};
+use crate::doctor::evidence::{Evidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
 use crate::host::{Gap, GapKind};
 use crate::output::human;
@@ -20,6 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Stores,
         title: "the service can read and write its files",
         codes: &["HM805"],
+        reads: &[Part::Shell, Part::Files, Part::Ticker],
         run: access,
     },
     Check {
@@ -27,6 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Stores,
         title: "there is room, and the file system can be written and locked",
         codes: &["HM806", "HM807", "HM808", "HM813"],
+        reads: &[Part::Disk, Part::Output],
         run: disk,
     },
 ];
@@ -350,6 +352,9 @@ fn remote(home: &HomeEvidence, disk: &Disk, outcome: &mut Outcome) {
 }
 
 fn output(home: &HomeEvidence, outcome: &mut Outcome) {
+    if let Some(trouble) = home.output.trouble() {
+        outcome.could_not("how many outputs are kept", &trouble.gap());
+    }
     let Some(output) = home.output.got() else {
         return;
     };

@@ -2,7 +2,7 @@
 
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::facts::Tri;
-use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Needs, Observation, Remedy, Severity, Subject};
 use crate::host::facts::{Fact, UnitFacts, Viewpoint};
 
@@ -14,6 +14,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
     codes: &[
         "HM309", "HM310", "HM311", "HM312", "HM313", "HM314", "HM315", "HM318",
     ],
+    reads: &[Part::Clock, Part::Dispatcher, Part::Units, Part::Decision],
     run: units,
 }];
 
@@ -38,11 +39,11 @@ fn units(evidence: &Evidence) -> Outcome {
         seen.push(unit);
         judge(evidence, unit, &mut outcome);
     }
-    if seen.is_empty() {
+    if seen.is_empty() && outcome.unchecked.is_empty() {
         return Outcome::not_applicable("no unit runs, or would run, a dispatcher");
     }
     let names: Vec<_> = seen.iter().map(|unit| described(unit)).collect();
-    outcome.note = Some(names.join("; "));
+    outcome.note = Some(names.join("; ")).filter(|note| !note.is_empty());
     outcome
 }
 

@@ -39,13 +39,13 @@ pub struct HomeEvidence {
     /// The agent that prompts are given to.
     pub agent: AgentSeen,
     /// Locks on databases that keep others from writing, seen twice.
-    pub held_databases: Vec<(&'static str, SqliteLock)>,
+    pub held_databases: Read<Vec<(&'static str, SqliteLock)>>,
     /// Who holds `cron/.tick.lock`.
     pub tick_lock: Holder,
     /// Who holds `cron/.jobs.lock`.
     pub jobs_lock: Holder,
     /// What workers left behind in `cron/external-workers`.
-    pub workers: Vec<WorkerFiles>,
+    pub workers: Read<Vec<WorkerFiles>>,
     /// Helper processes that backends started.
     pub helpers: Read<Vec<Helper>>,
     /// What the ticker left behind.
@@ -76,10 +76,10 @@ impl HomeEvidence {
             zone: ZoneSeen::default(),
             config: Config::of_layers(Vec::new(), Vec::new()),
             agent: AgentSeen::NotConfigured,
-            held_databases: Vec::new(),
+            held_databases: Read::Absent,
             tick_lock: Holder::Absent,
             jobs_lock: Holder::Absent,
-            workers: Vec::new(),
+            workers: Read::Absent,
             helpers: Read::Absent,
             ticker: Ticker::default(),
             jobs: Read::Absent,

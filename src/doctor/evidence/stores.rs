@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
+use jiff::Timestamp;
+
 use super::read::Read;
 use crate::host::liveness::{Identity, Liveness, Observation, judge};
 use crate::ledger::rows::Reach;
@@ -44,6 +46,9 @@ pub struct Ledger {
     pub facts: BTreeMap<String, ExecutionFacts>,
     /// Slots that no run was made of, and of which that is on record.
     pub slots_not_run: Vec<Slot>,
+    /// Where those were more than are read, the oldest slot that was: what became of it and of those
+    /// before it is not known of every job.
+    pub slots_cut: Option<Timestamp>,
     /// How far back it reaches.
     pub reach: Option<Reach>,
     /// The rows were more than are read: nothing older may be concluded from.

@@ -73,7 +73,8 @@ pub(super) fn stat(path: &Path) -> Read<Stat> {
     }
 }
 
-fn failed<T>(error: &io::Error) -> Read<T> {
+/// What a failed look says.
+pub(super) fn failed<T>(error: &io::Error) -> Read<T> {
     // A file where a directory should be on the way is reported at that directory's own entry.
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Read::Absent,

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use crate::db;
+use crate::doctor::evidence::Read;
+use crate::doctor::evidence::read::{Trouble, TroubleKind};
 use crate::home::Home;
 use crate::host::locks::{SqliteLock, SqliteRole, sqlite_locks};
 
@@ -10,10 +12,28 @@ use crate::host::locks::{SqliteLock, SqliteRole, sqlite_locks};
 const BETWEEN: Duration = Duration::from_millis(40);
 
 /// Looks at the databases of a home. Never in a process that has one of them open by SQLite.
-pub(super) fn look(home: &Home) -> Vec<(&'static str, SqliteLock)> {
-    let names = ["cron/executions.db", "state.db", "kanban.db"];
-    let held = |name: &'static str| {
-        let locks = sqlite_locks(&home.join(name)).unwrap_or_default();
+pub(super) fn look(home: &Home) -> Read<Vec<(&'static str, SqliteLock)>> {
+    let twice = || {
+        let first = held(home)?;
+        if first.is_empty() {
+            return Ok(first);
+        }
+        db::wait(BETWEEN);
+        let again = held(home)?;
+        let stays = |seen: &(&str, SqliteLock)| again.contains(seen);
+        Ok(first.into_iter().filter(stays).collect())
+    };
+    twice().map_or_else(
+        |why: String| Read::Unreadable(Trouble::new(TroubleKind::CouldNotCheck, "locks", why)),
+        Read::Got,
+    )
+}
+
+/// Each database that somebody keeps others from writing now.
+fn held(home: &Home) -> Result<Vec<(&'static str, SqliteLock)>, String> {
+    let mut held = Vec::new();
+    for name in ["cron/executions.db", "state.db", "kanban.db"] {
+        let mut locks = sqlite_locks(&home.join(name))?.into_iter();
         let writing = |lock: &SqliteLock| {
             matches!(
                 lock.role,
@@ -23,16 +43,7 @@ pub(super) fn look(home: &Home) -> Vec<(&'static str, SqliteLock)> {
                     | SqliteRole::WalWriter
             ) && lock.holder.is_held()
         };
-        locks.into_iter().find(writing).map(|lock| (name, lock))
-    };
-    let first: Vec<_> = names.into_iter().filter_map(held).collect();
-    if first.is_empty() {
-        return first;
+        held.extend(locks.find(writing).map(|lock| (name, lock)));
     }
-    db::wait(BETWEEN);
-    let again: Vec<_> = names.into_iter().filter_map(held).collect();
-    first
-        .into_iter()
-        .filter(|seen| again.contains(seen))
-        .collect()
+    Ok(held)
 }

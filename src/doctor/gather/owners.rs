@@ -51,7 +51,13 @@ fn pids(home: &HomeEvidence) -> BTreeSet<u32> {
     if let Some(registry) = home.databases.registry.got() {
         registry.leases.iter().for_each(|lease| add(lease.pid));
     }
-    pids.extend(home.workers.iter().filter_map(|worker| worker.pid));
+    pids.extend(
+        home.workers
+            .got()
+            .into_iter()
+            .flatten()
+            .filter_map(|worker| worker.pid),
+    );
     for helper in home.helpers.got().into_iter().flatten() {
         pids.insert(helper.pid);
         pids.extend(helper.spawner.map(|(pid, _)| pid));

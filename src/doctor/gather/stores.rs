@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use super::files;
 use crate::db::{self, Damage, Snapshot};
 use crate::doctor::evidence::read::{Read, Trouble, TroubleKind};
 use crate::doctor::evidence::stores::{Databases, Index, Ledger, State};
 use crate::home::Home;
-use crate::ledger::rows as ledger_rows;
+use crate::ledger::{Slot, rows as ledger_rows};
 use crate::sessions::rows as session_rows;
 use crate::timers::rows as timer_rows;
 
@@ -75,7 +77,9 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
         let full = usize::try_from(EXECUTIONS).unwrap_or(usize::MAX);
         let cut = executions.as_ref().is_some_and(|rows| rows.len() >= full);
         let facts = ledger_rows::facts(connection, EXECUTIONS)?;
+        let slots = ledger_rows::slots_not_run(connection, None, SLOTS)?.unwrap_or_default();
         Ok(Ledger {
+            slots_cut: slots_cut(&slots, SLOTS),
             cut,
             executions,
             open: ledger_rows::open_executions(connection, SOME)?.unwrap_or_default(),
@@ -86,11 +90,19 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
                 .flatten()
                 .map(|facts| (facts.execution_id.clone(), facts))
                 .collect(),
-            slots_not_run: ledger_rows::slots_not_run(connection, None, SLOTS)?.unwrap_or_default(),
+            slots_not_run: slots,
             reach: ledger_rows::reach(connection)?,
             by_job: Index::default(),
         })
     })
+}
+
+/// The oldest of these slots, the newest first, where they are as many as are read; where that one is no
+/// time, none of them proves anything.
+fn slots_cut(slots: &[Slot], most: u32) -> Option<Timestamp> {
+    let full = usize::try_from(most).is_ok_and(|most| slots.len() >= most);
+    let oldest = slots.last().filter(|_| full)?;
+    Some(oldest.scheduled_at.parse().unwrap_or(Timestamp::MAX))
 }
 
 fn state(snapshot: &Snapshot) -> Result<State, Damage> {
@@ -118,4 +130,27 @@ fn state(snapshot: &Snapshot) -> Result<State, Damage> {
             by_id: Index::default(),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Outcome;
+
+    #[test]
+    fn slots_that_were_cut_are_cut_at_the_oldest_that_was_read() {
+        let slot = |at: &str| Slot {
+            job_id: "a".to_owned(),
+            scheduled_at: at.to_owned(),
+            outcome: Outcome::Skipped,
+            reason: None,
+            execution_id: None,
+        };
+        let slots = ["2026-11-29T08:00:00+00:00", "2026-11-27T08:00:00+00:00"].map(slot);
+        assert_eq!(slots_cut(&slots, 3), None);
+        let oldest = "2026-11-27T08:00:00Z".parse().unwrap();
+        assert_eq!(slots_cut(&slots, 2), Some(oldest));
+        assert_eq!(slots_cut(&[slot("never")], 1), Some(Timestamp::MAX));
+        assert_eq!(slots_cut(&[], 0), None);
+    }
 }

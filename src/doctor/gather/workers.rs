@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::files;
+use crate::doctor::evidence::Read;
 use crate::doctor::evidence::home::WorkerFiles;
 
 /// Executions that are looked at.
@@ -22,9 +23,10 @@ struct Ready {
 }
 
 /// Reads what lies in this directory.
-pub(super) fn look(directory: &Path) -> Vec<WorkerFiles> {
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return Vec::new();
+pub(super) fn look(directory: &Path) -> Read<Vec<WorkerFiles>> {
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => return files::failed(&error),
     };
     let mut found: BTreeMap<String, WorkerFiles> = BTreeMap::new();
     for entry in entries.flatten() {
@@ -60,5 +62,5 @@ pub(super) fn look(directory: &Path) -> Vec<WorkerFiles> {
             _ => {}
         }
     }
-    found.into_values().collect()
+    Read::Got(found.into_values().collect())
 }

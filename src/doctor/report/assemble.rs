@@ -170,6 +170,7 @@ fn check_report(ran: &Ran, findings: &[Reported], whose: Whose<'_>) -> CheckRepo
         id: ran.check.id,
         group: ran.check.group.name(),
         title: ran.check.title,
+        reads: ran.check.reads.iter().map(|part| part.name()).collect(),
         status: CheckStatus::Pass,
         duration_ms: milliseconds(ran.took),
         reason: None,

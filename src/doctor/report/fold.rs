@@ -152,6 +152,7 @@ mod tests {
         group: Group::SessionBus,
         title: "",
         codes: &[],
+        reads: &[],
         run: |_| Outcome::default(),
     };
     static HOST: Check = Check {

@@ -89,6 +89,7 @@ mod tests {
         group: Group::Host,
         title: "all is well",
         codes: &[],
+        reads: &[],
         run: |_| Outcome::passed("well"),
     };
     static BREAKS: Check = Check {

@@ -107,6 +107,7 @@ mod tests {
         group: Group::Linger,
         title: "",
         codes: &["HM221", "HM222"],
+        reads: &[],
         run: |_| Outcome::default(),
     };
     static BUS: Check = Check {

@@ -288,6 +288,7 @@ impl Fixture {
         let evidence = self.evidence();
         // Whatever a test breaks, the report on it is one of the schema.
         sample::judged(&evidence);
+        super::reads::hold(&evidence);
         check::all()
             .map(|check| {
                 let outcome = (check.run)(&evidence);

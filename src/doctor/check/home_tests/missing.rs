@@ -5,6 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::fixture::{Fixture, codes};
+use crate::doctor::check::all;
+use crate::doctor::evidence::Read;
 use crate::doctor::finding::Severity;
 use crate::ledger::{Ledger, Outcome, Slot};
 
@@ -73,6 +75,73 @@ fn a_slot_whose_record_says_why_it_was_not_run_is_not_missing() {
         "{}",
         found.summary
     );
+}
+
+/// What the store had too many of to be read proves nothing of what is older.
+#[test]
+fn nothing_is_claimed_of_slots_before_the_records_were_cut() {
+    let fixture = Fixture::healthy();
+    daily(&fixture, "0 9 * * *", "2026-11-30T09:00:00+01:00");
+    for day in [24, 25, 26] {
+        ran(&fixture, &format!("2026-11-{day}T08:00:00Z"), 0);
+    }
+    let missing = |cut: Option<&str>| {
+        let mut evidence = fixture.evidence();
+        let Read::Got(ledger) = &mut evidence.homes[0].databases.ledger else {
+            panic!("the ledger is there");
+        };
+        ledger.slots_cut = cut.map(|cut| cut.parse().unwrap());
+        let check = all().find(|check| check.id == "ledger-missing").unwrap();
+        let found = (check.run)(&evidence).findings.pop();
+        found.map_or(0, |found| found.evidence.len())
+    };
+    assert_eq!(missing(None), 3);
+    assert_eq!(missing(Some("2026-11-27T07:59:58Z")), 3);
+    // Of the very slot at which they were cut, another job's record may have been read.
+    assert_eq!(missing(Some("2026-11-27T08:00:00Z")), 2);
+    assert_eq!(missing(Some("2026-11-29T08:00:00Z")), 0);
+}
+
+/// Every slot of every job is looked up among those of its own job only.
+#[test]
+fn as_many_slots_on_record_as_are_read_are_told_apart_by_job() {
+    let fixture = Fixture::healthy();
+    daily(&fixture, "* * * * *", "2026-11-30T09:00:00+01:00");
+    let from: Timestamp = "2026-11-24T08:00:00Z".parse().unwrap();
+    for minutes in [0, 1] {
+        ran(
+            &fixture,
+            &(from + SignedDuration::from_mins(minutes)).to_string(),
+            0,
+        );
+    }
+    let record = |jobs: usize| {
+        let mut evidence = fixture.evidence();
+        let Read::Got(ledger) = &mut evidence.homes[0].databases.ledger else {
+            panic!("the ledger is there");
+        };
+        let slots = (0..20_000_usize).map(|number| Slot {
+            job_id: format!("{:012x}", 11 + number % jobs),
+            scheduled_at: (from + SignedDuration::from_mins(i64::try_from(number).unwrap()))
+                .to_string(),
+            outcome: Outcome::Skipped,
+            reason: None,
+            execution_id: None,
+        });
+        ledger.slots_not_run = slots.collect();
+        let check = all().find(|check| check.id == "ledger-missing").unwrap();
+        let found = (check.run)(&evidence).findings.pop();
+        found.map_or(String::new(), |found| found.summary)
+    };
+    assert_eq!(record(1), "", "all are on record");
+    // Of three jobs each has a third of them.
+    let between = fixture.now.duration_since(from).as_secs() / 60;
+    let told = record(3);
+    let missing: i64 = told
+        .split_whitespace()
+        .find_map(|word| word.parse().ok())
+        .unwrap();
+    assert!((missing * 3 - between * 2).abs() < 200, "{told}: {between}");
 }
 
 #[test]

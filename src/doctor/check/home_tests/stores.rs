@@ -405,7 +405,7 @@ fn who_keeps_others_out_of_a_database_is_named() {
     let told = |role, holder| {
         let mut evidence = Fixture::healthy().evidence();
         let lock = SqliteLock { role, holder };
-        evidence.homes[0].held_databases.push(("state.db", lock));
+        evidence.homes[0].held_databases = Read::Got(vec![("state.db", lock)]);
         let found = check("stores-databases", &evidence).findings.remove(0);
         assert_eq!(found.code, "HM811");
         (found.summary, found.remedies[0].argv[0].clone())

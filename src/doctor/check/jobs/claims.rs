@@ -5,7 +5,7 @@ use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::{Claim, Job};
 use crate::doctor::evidence::stores::Ledger;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy};
 use crate::host::liveness::{Identity, Liveness};
 use crate::output::human;
@@ -16,6 +16,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Jobs,
     title: "no job is held by a run that is over, and every run left a row",
     codes: &["HM514", "HM516"],
+    reads: &[Part::Zone, Part::Jobs, Part::Ledger, Part::Owners],
     run: claims,
 }];
 
@@ -31,6 +32,7 @@ fn claims(evidence: &Evidence) -> Outcome {
         let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
+        let ledger = homes::ledger(home, outcome);
         let mut found = Few::default();
         for job in &store.jobs {
             let claims = &job.claims;
@@ -44,7 +46,7 @@ fn claims(evidence: &Evidence) -> Outcome {
                 .filter_map(|(name, claim, life)| Some((name, claim.as_ref()?, life)))
                 .find_map(|mark| stale(evidence, home, job, mark)),
             );
-            found.extend(ghost(evidence, home, job));
+            found.extend(ledger.and_then(|ledger| ghost(evidence, home, (ledger, job))));
         }
         found.tell(outcome, home);
     })
@@ -116,8 +118,11 @@ fn stale(
 const APART: i64 = 120;
 
 /// A record that says that the job ran, at a time at which no row has it running.
-fn ghost(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding> {
-    let ledger = home.databases.ledger.got()?;
+fn ghost(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    (ledger, job): (&Ledger, &Job),
+) -> Option<Finding> {
     let text = job.stamps.last_run.as_deref()?;
     let ran = home.zone.zones.instant(text)?;
     if !reaches(ledger, ran) {

@@ -14,7 +14,7 @@ use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::scheduler::serving;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Job;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
 use crate::output::human;
 
@@ -24,6 +24,13 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Jobs,
     title: "every armed job has a next run, on its schedule and not long past",
     codes: &["HM501", "HM502", "HM503", "HM504", "HM505", "HM515"],
+    reads: &[
+        Part::Config,
+        Part::Zone,
+        Part::Jobs,
+        Part::Ticker,
+        Part::Owners,
+    ],
     run: due,
 }];
 

@@ -7,7 +7,7 @@ use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::redact::redacted;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Job;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
 use crate::ledger::{Incident, IncidentState, Status};
 use crate::output::human;
@@ -18,6 +18,13 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Jobs,
     title: "every job's last run was good, on time, and its message arrived",
     codes: &["HM511", "HM512", "HM513", "HM518"],
+    reads: &[
+        Part::Zone,
+        Part::Jobs,
+        Part::Needs,
+        Part::Ticker,
+        Part::Ledger,
+    ],
     run: last,
 }];
 

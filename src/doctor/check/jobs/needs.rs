@@ -6,7 +6,7 @@ use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::home::{PlaceSeen, ScriptSeen};
 use crate::doctor::evidence::jobs::Job;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy};
 use crate::host::facts::{Program, Viewpoint};
 use crate::host::{Gap, GapKind};
@@ -18,6 +18,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Jobs,
     title: "what armed jobs need is there",
     codes: &["HM509", "HM510", "HM517", "HM519"],
+    reads: &[Part::Dispatcher, Part::Environment, Part::Jobs, Part::Needs],
     run: needs,
 }];
 

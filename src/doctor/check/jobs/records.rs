@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
+use jiff::tz::TimeZone;
+
 use super::{Schedules, about, quoted};
 use crate::cron::next;
 use crate::cron::schedule::Schedule;
 use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::{Job, JobStore};
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy};
 use crate::output::human;
 
@@ -18,6 +20,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Jobs,
     title: "the records of jobs are sound",
     codes: &["HM506", "HM507", "HM508"],
+    reads: &[Part::Jobs],
     run: records,
 }];
 
@@ -152,14 +155,13 @@ fn unusable<'a>(
     job: &'a Job,
     schedules: &mut Schedules<'a>,
 ) -> Option<Finding> {
-    let zone = &home.zone.zones.configured;
     let why = match schedules.of(job) {
         Err(why) => why.to_owned(),
         Ok(Schedule::Interval { minutes: 0 }) => {
             "an interval of nothing is due at every tick".to_owned()
         }
         Ok(Schedule::Once { .. }) => return state_error(home, job),
-        Ok(schedule) if next::next_fire(schedule, evidence.now, zone).is_none() => {
+        Ok(schedule) if next::next_fire(schedule, evidence.now, &TimeZone::UTC).is_none() => {
             "no day ever matches it".to_owned()
         }
         Ok(_) => return state_error(home, job),

@@ -9,7 +9,7 @@ use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::redact::redacted;
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::stores::Ledger;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy};
 use crate::ledger::{Execution, Status};
 use crate::output::human;
@@ -20,6 +20,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Ledger,
     title: "jobs that are dispatched do start",
     codes: &["HM601", "HM612", "HM613"],
+    reads: &[Part::Jobs, Part::Ledger],
     run: launch,
 }];
 

@@ -1,6 +1,8 @@
 //! Slots that the schedule names and of which no row tells. Claimed only where the kept ledger proves
 //! it: after its oldest kept end, and after the first row that lies on today's schedule.
 
+use std::collections::{BTreeSet, HashMap};
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::{about, claimed, ended, jobs, quoted};
@@ -11,9 +13,10 @@ use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::stores::Ledger;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
-use crate::ledger::Execution;
+use crate::host::{Gap, GapKind};
+use crate::ledger::{Execution, Slot};
 use crate::output::human;
 
 /// The check of slots.
@@ -22,6 +25,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Ledger,
     title: "every slot since the ledger reaches back has its row",
     codes: &["HM607"],
+    reads: &[Part::Zone, Part::Jobs, Part::Ledger],
     run: missing,
 }];
 
@@ -42,9 +46,15 @@ fn missing(evidence: &Evidence) -> Outcome {
             .reach
             .as_ref()
             .and_then(|reach| reach.oldest_end.as_ref()?.at);
-        let Some(reach) = reach.filter(|_| !ledger.cut) else {
+        let Some(reach) = reach else {
             return;
         };
+        if ledger.cut {
+            outcome.could_not("which slots have no row", &too_many("rows of the ledger"));
+            return;
+        }
+        let reach = ledger.slots_cut.map_or(reach, |cut| reach.max(after(cut)));
+        let mut on_record = on_record(&ledger.slots_not_run);
         let mut budget = SLOTS;
         let mut found = Few::default();
         for id in jobs(ledger) {
@@ -61,13 +71,29 @@ fn missing(evidence: &Evidence) -> Outcome {
                 schedule: &schedule,
                 ledger,
                 rows: rows(ledger, id),
-                on_record: on_record(ledger, id),
+                on_record: on_record.remove(id).unwrap_or_default(),
                 reach,
             };
             found.extend(look.judge(&mut budget));
         }
+        if budget == 0 {
+            outcome.could_not("whether all other slots have a row", &too_many("slots"));
+        }
         found.tell(outcome, home);
     })
+}
+
+fn too_many(what: &str) -> Gap {
+    Gap {
+        kind: GapKind::Failed,
+        why: format!("there are more {what} than are gone through"),
+        would_tell: Vec::new(),
+    }
+}
+
+/// From when on nothing of what was cut off at this slot is.
+fn after(cut: Timestamp) -> Timestamp {
+    cut.checked_add(SignedDuration::from_secs(1)).unwrap_or(cut)
 }
 
 /// The rows of a job that were for a slot, the oldest first.
@@ -78,12 +104,14 @@ fn rows<'a>(ledger: &'a Ledger, id: &'a str) -> Vec<&'a Execution> {
     rows
 }
 
-/// Slots of a job that no run was made of, and whose record says why: they are not missing.
-fn on_record(ledger: &Ledger, id: &str) -> Vec<Timestamp> {
-    let slots = ledger.slots_not_run.iter().filter(|slot| slot.job_id == id);
-    slots
-        .filter_map(|slot| slot.scheduled_at.parse().ok())
-        .collect()
+/// Slots that no run was made of, by job, whose record says why: they are not missing.
+fn on_record(slots: &[Slot]) -> HashMap<&str, BTreeSet<Timestamp>> {
+    let mut on_record = HashMap::<_, BTreeSet<_>>::new();
+    for slot in slots {
+        let of_job = on_record.entry(slot.job_id.as_str()).or_default();
+        of_job.extend(slot.scheduled_at.parse::<Timestamp>());
+    }
+    on_record
 }
 
 fn slot(row: &Execution) -> Option<Timestamp> {
@@ -97,7 +125,7 @@ struct Look<'a> {
     schedule: &'a Schedule,
     ledger: &'a Ledger,
     rows: Vec<&'a Execution>,
-    on_record: Vec<Timestamp>,
+    on_record: BTreeSet<Timestamp>,
     reach: Timestamp,
 }
 
@@ -210,8 +238,9 @@ impl Look<'_> {
                 continue;
             };
             let pause = next.duration_since(end).as_secs();
-            let between = |at: &&Timestamp| (end..=next).contains(*at);
-            let told = self.on_record.iter().filter(between).count();
+            // An end after the next claim is the mark of a clock that was set back.
+            let between = (end <= next).then(|| self.on_record.range(end..=next));
+            let told = between.map_or(0, Iterator::count);
             let told = i64::try_from(told).unwrap_or(i64::MAX);
             let missing = (pause / step.max(1) - 1).saturating_sub(told);
             if end < self.reach || missing < 1 {

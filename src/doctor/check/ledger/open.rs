@@ -5,7 +5,7 @@ use super::{about, claimed, quoted};
 use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::stores::{Ledger, identity};
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Remedy, Severity};
 use crate::host::liveness::{Death, Doubt, Liveness};
 use crate::ledger::Execution;
@@ -17,6 +17,13 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Ledger,
     title: "what claims to be running is running",
     codes: &["HM602", "HM603", "HM604", "HM614"],
+    reads: &[
+        Part::Environment,
+        Part::Jobs,
+        Part::Ledger,
+        Part::Owners,
+        Part::Workers,
+    ],
     run: open,
 }];
 
@@ -142,10 +149,13 @@ fn judge(
 
 /// The worker of a hand-over that nobody adopted yet has shown itself and lives.
 fn worker_lives(home: &HomeEvidence, row: &Execution) -> bool {
-    let worker = home
-        .workers
-        .iter()
-        .find(|worker| worker.execution == row.id);
+    let mut workers = match &home.workers {
+        Read::Got(workers) => workers.iter(),
+        Read::Absent => return false,
+        // Whether it has shown itself is not known: nothing is taken from it.
+        Read::Unreadable(_) => return true,
+    };
+    let worker = workers.find(|worker| worker.execution == row.id);
     let pid = worker.and_then(|worker| worker.pid).map(i64::from);
     let life = identity(pid, None).and_then(|identity| home.owners.liveness(&identity));
     life.is_some_and(|life| !life.is_over())
@@ -214,9 +224,10 @@ fn leftovers(home: &HomeEvidence, outcome: &mut Outcome) {
             !life.is_some_and(|life| life.is_over())
         })
     };
-    let left: Vec<_> = home
-        .workers
-        .iter()
+    let workers = ("cron/external-workers", &home.workers);
+    let left: Vec<_> = homes::content(home, workers, outcome)
+        .into_iter()
+        .flatten()
         .filter(|worker| !open(&worker.execution) && !may_live(worker.pid))
         .collect();
     if left.is_empty() {

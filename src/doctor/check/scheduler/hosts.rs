@@ -3,9 +3,9 @@
 use super::{serving, ways};
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome, mend};
-use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
-use crate::host::facts::{ManagerKind, Program};
+use crate::host::facts::{Fact, ManagerKind, Program};
 use crate::host::locks::Holder;
 use crate::output::human;
 
@@ -16,6 +16,13 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "one process ticks this home, and it is the one that is meant",
         codes: &["HM408", "HM409", "HM411", "HM412"],
+        reads: &[
+            Part::Dispatcher,
+            Part::Units,
+            Part::Processes,
+            Part::Records,
+            Part::Jobs,
+        ],
         run: process,
     },
     Check {
@@ -23,6 +30,17 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "the scheduler's clock and zone are those of now",
         codes: &["HM413", "HM414"],
+        reads: &[
+            Part::Clock,
+            Part::Dispatcher,
+            Part::Units,
+            Part::Processes,
+            Part::Config,
+            Part::Zone,
+            Part::Files,
+            Part::Ticker,
+            Part::Ledger,
+        ],
         run: clock,
     },
 ];
@@ -42,8 +60,15 @@ fn process(evidence: &Evidence) -> Outcome {
 /// The dispatcher serves a home that is not among those that are read.
 fn elsewhere(evidence: &Evidence, outcome: &mut Outcome) {
     let dispatcher = &evidence.facts.dispatcher;
-    let (Some(process), Some(path)) = (&dispatcher.process, dispatcher.home.known()) else {
+    let Some(process) = &dispatcher.process else {
         return;
+    };
+    let path = match &dispatcher.home {
+        Fact::Known(path) => path,
+        Fact::Unknown(gap) => {
+            outcome.could_not(format!("which home {} serves", serving::name(process)), gap);
+            return;
+        }
     };
     let ours = |home: &HomeEvidence| home.home.path() == path || home.home.root().path() == path;
     if evidence.homes.iter().any(ours) {
@@ -201,8 +226,14 @@ fn stale_pid(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
     let Some(records) = serving::records(evidence, home) else {
         return;
     };
-    let Some(Some(owner)) = records.gateway_pid.known() else {
-        return;
+    let owner = match &records.gateway_pid {
+        Fact::Known(Some(owner)) => owner,
+        Fact::Known(None) => return,
+        Fact::Unknown(gap) => {
+            let path = home.path("gateway.pid");
+            outcome.could_not(format!("whom {path} names"), gap);
+            return;
+        }
     };
     if !owner.liveness.is_over() {
         return;
@@ -258,7 +289,11 @@ fn backwards(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
         ),
         ("cron/ticker_last_success", ticker.success.got().copied()),
     ];
-    let ledger = home.databases.ledger.got();
+    let troubles = [ticker.heartbeat.trouble(), ticker.success.trouble()];
+    for trouble in troubles.into_iter().flatten() {
+        outcome.could_not("whether the clock went backwards", &trouble.gap());
+    }
+    let ledger = homes::ledger(home, outcome);
     let claimed = ledger.and_then(|ledger| {
         let stamps = ledger
             .rows()
@@ -316,7 +351,12 @@ fn zone(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
     let localtime = changed
         .and_then(crate::db::instant)
         .filter(|at| hosts && *at > started);
-    let config = home.file("config.yaml").got().map(|stat| stat.modified);
+    let config = home.file("config.yaml");
+    if let (Some(trouble), false) = (config.trouble(), hosts) {
+        let what = format!("when {} was changed", home.path("config.yaml"));
+        outcome.could_not(what, &trouble.gap());
+    }
+    let config = config.got().map(|stat| stat.modified);
     let config = config.filter(|at| !hosts && *at > started && *at <= evidence.now);
     let (file, at, severity) = match (localtime, config) {
         (Some(at), _) => ("/etc/localtime".to_owned(), at, Severity::Warning),

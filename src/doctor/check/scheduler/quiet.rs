@@ -3,8 +3,8 @@
 use super::serving;
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome, mend};
-use crate::doctor::evidence::jobs::Job;
-use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::evidence::jobs::{Job, JobStore};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Subject};
 use crate::host::Facts;
 use crate::output::human;
@@ -16,6 +16,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "there is something to run",
         codes: &["HM401", "HM416"],
+        reads: &[Part::Dispatcher, Part::Processes, Part::Jobs, Part::State],
         run: anything,
     },
     Check {
@@ -23,6 +24,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "no emergency stop is in force",
         codes: &["HM415"],
+        reads: &[Part::Stop],
         run: stop,
     },
 ];
@@ -48,8 +50,7 @@ fn has_timers(home: &HomeEvidence) -> bool {
 const NAMED: usize = 5;
 
 /// Jobs that are paused: all that there are, or some of them.
-fn paused(evidence: &Evidence, home: &HomeEvidence) -> Option<Finding> {
-    let store = home.jobs.got()?;
+fn paused(evidence: &Evidence, home: &HomeEvidence, store: &JobStore) -> Option<Finding> {
     let paused: Vec<_> = store.jobs.iter().filter(|job| job.is_paused()).collect();
     paused.first()?;
     let names: Vec<_> = paused.iter().take(NAMED).map(|job| job.label()).collect();
@@ -116,7 +117,9 @@ fn anything(evidence: &Evidence) -> Outcome {
         .any(|home| !serving::servers(evidence, home).is_empty());
     if evidence.homes.iter().any(holds_work) {
         return each(evidence, |home, outcome| {
-            outcome.findings.extend(paused(evidence, home));
+            let store = homes::jobs(home, outcome);
+            let paused = store.and_then(|store| paused(evidence, home, store));
+            outcome.findings.extend(paused);
         });
     }
     if served {

@@ -5,8 +5,9 @@ use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Oddity;
 use crate::doctor::evidence::read::{FileKind, Trouble, TroubleKind};
-use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
+use crate::host::Fact;
 use crate::output::human;
 
 /// The checks of content.
@@ -16,6 +17,13 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
         group: Group::Stores,
         title: "the job store can be read, and is what it should be",
         codes: &["HM802", "HM803", "HM804"],
+        reads: &[
+            Part::Shell,
+            Part::Files,
+            Part::Jobs,
+            Part::Backups,
+            Part::Ledger,
+        ],
         run: jobs,
     },
     Check {
@@ -23,6 +31,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
         group: Group::Stores,
         title: "the home was written where it lies",
         codes: &["HM814"],
+        reads: &[Part::Records, Part::Workers],
         run: origin,
     },
 ];
@@ -143,11 +152,8 @@ fn broken(evidence: &Evidence, home: &HomeEvidence, trouble: &Trouble) -> Findin
 
 /// No job store, although there was one.
 fn missing(home: &HomeEvidence, outcome: &mut Outcome) {
-    let rows = home
-        .databases
-        .ledger
-        .got()
-        .map_or(0, |ledger| ledger.rows().count());
+    let ledger = homes::ledger(home, outcome);
+    let rows = ledger.map_or(0, |ledger| ledger.rows().count());
     let copy = home
         .backups
         .iter()
@@ -239,14 +245,21 @@ fn odd(home: &HomeEvidence, oddities: &[Oddity], outcome: &mut Outcome) {
 /// Records that name another home: it was copied or moved.
 fn origin(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
+        let workers = ("cron/external-workers", &home.workers);
+        let workers = homes::content(home, workers, outcome);
         let records = crate::doctor::check::scheduler::serving::records(evidence, home);
-        let by_pid = records.and_then(|records| {
-            let owner = records.gateway_pid.known()?.as_ref()?;
+        let pid = records.map(|records| &records.gateway_pid);
+        if let Some(Fact::Unknown(gap)) = pid {
+            let path = home.path("gateway.pid");
+            outcome.could_not(format!("which home {path} names"), gap);
+        }
+        let by_pid = pid.and_then(|pid| {
+            let owner = pid.known()?.as_ref()?;
             Some(("gateway.pid", owner.home.clone()?))
         });
-        let by_worker = home
-            .workers
-            .iter()
+        let by_worker = workers
+            .into_iter()
+            .flatten()
             .find_map(|worker| Some(("cron/external-workers", worker.home.clone()?)));
         let here = home.home.path();
         let other = by_pid

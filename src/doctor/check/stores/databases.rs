@@ -4,7 +4,7 @@ use super::content::{seen, troubled};
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::read::Trouble;
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
 use crate::host::locks::SqliteRole;
 
@@ -14,6 +14,17 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Stores,
     title: "the databases can be read, are sound, and are of a version that is known",
     codes: &["HM802", "HM809", "HM811", "HM812"],
+    reads: &[
+        Part::Shell,
+        Part::Files,
+        Part::Locks,
+        Part::Jobs,
+        Part::Ledger,
+        Part::State,
+        Part::Registry,
+        Part::Kanban,
+        Part::Soundness,
+    ],
     run: databases,
 }];
 
@@ -106,6 +117,10 @@ fn tables(home: &HomeEvidence, outcome: &mut Outcome) {
         .jobs
         .got()
         .is_some_and(|store| store.jobs.iter().any(|job| job.stamps.last_run.is_some()));
+    if let (Some(trouble), true) = (home.jobs.trouble(), found.ledger.is_absent()) {
+        let what = "whether jobs have run, so that a ledger should be there";
+        outcome.could_not(what, &trouble.gap());
+    }
     if ran && found.ledger.is_absent() {
         let trouble = Trouble::damaged("missing", "it is missing, though jobs have run");
         let finding = damaged(home, "cron/executions.db", &trouble);
@@ -127,7 +142,10 @@ fn tables(home: &HomeEvidence, outcome: &mut Outcome) {
 
 /// Locks that keep others from writing, seen twice.
 fn locked(home: &HomeEvidence, outcome: &mut Outcome) {
-    for (path, lock) in &home.held_databases {
+    if let Some(trouble) = home.held_databases.trouble() {
+        outcome.could_not("who holds the databases", &trouble.gap());
+    }
+    for (path, lock) in home.held_databases.got().into_iter().flatten() {
         let who = lock.holder.pids().first().map_or_else(
             || "a process that cannot be seen from here".to_owned(),
             |pid| format!("pid {pid}"),
