@@ -1,41 +1,78 @@
 //! What a job needs that this program does not do. Such a job is listed, and refused with the
 //! reason when it is due; it is never half run. Pure.
 
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
 use super::job::Job;
 use super::loose::Loose;
 
-/// What the job needs and does not get here, as noun phrases. Empty: it can run.
+/// One thing that a job needs and does not get here. Its words are a noun phrase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unmet {
+    /// Skills of the agent.
+    Skills,
+    /// Toolsets of its own.
+    Toolsets,
+    /// A URL that wakes it.
+    MonitoredUrl,
+    /// The output of other jobs as context.
+    Context,
+    /// A choice of the agent's, by the name of its field: `model`.
+    Pinned(&'static str),
+    /// Its messages go to this target.
+    Delivery(String),
+    /// Messages of its failures go to this target.
+    DeliveryOfFailures(String),
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Skills => f.write_str("skills"),
+            Self::Toolsets => f.write_str("toolsets of its own"),
+            Self::MonitoredUrl => f.write_str("a monitored URL"),
+            Self::Context => f.write_str("the output of other jobs as context"),
+            Self::Pinned(field) => write!(f, "a pinned {field}"),
+            Self::Delivery(target) => write!(f, "delivery to {target}"),
+            Self::DeliveryOfFailures(target) => write!(f, "delivery of failures to {target}"),
+        }
+    }
+}
+
+impl Serialize for Unmet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What the job needs and does not get here. Empty: it can run.
 #[must_use]
-pub fn unmet(job: &Job<'_>) -> Vec<String> {
+pub fn unmet(job: &Job<'_>) -> Vec<Unmet> {
     let mut unmet = Vec::new();
     if !job.no_agent.is_true() {
         unmet.extend(of_the_agent(job));
     }
-    for (field, value) in [
-        ("delivery", &job.deliver),
-        ("delivery of failures", &job.failure_deliver),
-    ] {
-        if let Some(target) = foreign_target(value) {
-            unmet.push(format!("{field} to {target}"));
-        }
-    }
+    unmet.extend(foreign_target(&job.deliver).map(Unmet::Delivery));
+    unmet.extend(foreign_target(&job.failure_deliver).map(Unmet::DeliveryOfFailures));
     unmet
 }
 
-fn of_the_agent(job: &Job<'_>) -> Vec<String> {
+fn of_the_agent(job: &Job<'_>) -> Vec<Unmet> {
     let mut unmet = Vec::new();
     if job.skills.is_true() || job.skill.is_true() {
-        unmet.push("skills".to_owned());
+        unmet.push(Unmet::Skills);
     }
     // An empty list is none at all, which is a choice as well.
     if !job.enabled_toolsets.is_none() {
-        unmet.push("toolsets of its own".to_owned());
+        unmet.push(Unmet::Toolsets);
     }
     if job.monitor_url.is_true() {
-        unmet.push("a monitored URL".to_owned());
+        unmet.push(Unmet::MonitoredUrl);
     }
     if job.context_from.is_true() {
-        unmet.push("the output of other jobs as context".to_owned());
+        unmet.push(Unmet::Context);
     }
     let pins = [
         ("model", &job.model),
@@ -46,7 +83,7 @@ fn of_the_agent(job: &Job<'_>) -> Vec<String> {
     unmet.extend(
         pins.iter()
             .filter(|(_, pin)| pin.is_true())
-            .map(|(name, _)| format!("a pinned {name}")),
+            .map(|(name, _)| Unmet::Pinned(name)),
     );
     unmet
 }
@@ -62,8 +99,9 @@ fn foreign_target(value: &Loose<'_>) -> Option<String> {
 
 /// The reason in one sentence fragment: `it needs skills and delivery to telegram:1`.
 #[must_use]
-pub fn reason(unmet: &[String]) -> String {
-    let list = match unmet {
+pub fn reason(unmet: &[Unmet]) -> String {
+    let unmet: Vec<_> = unmet.iter().map(ToString::to_string).collect();
+    let list = match unmet.as_slice() {
         [] => return "it needs nothing".to_owned(),
         [one] => one.clone(),
         [start @ .., last] => format!("{} and {last}", start.join(", ")),
@@ -77,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn unmet_of(job: &Value) -> Vec<String> {
+    fn unmet_of(job: &Value) -> Vec<Unmet> {
         let object: &Map<String, Value> = job.as_object().unwrap();
         unmet(&Job::read(object))
     }
@@ -97,12 +135,14 @@ mod tests {
         assert_eq!(
             unmet,
             [
-                "skills",
-                "toolsets of its own",
-                "a pinned model",
-                "delivery to telegram:1"
+                Unmet::Skills,
+                Unmet::Toolsets,
+                Unmet::Pinned("model"),
+                Unmet::Delivery("telegram:1".to_owned())
             ]
         );
+        let words = serde_json::to_value(&unmet[2..]).unwrap();
+        assert_eq!(words, json!(["a pinned model", "delivery to telegram:1"]));
         assert_eq!(
             reason(&unmet[..2]),
             "it needs skills and toolsets of its own, which this program does not do"

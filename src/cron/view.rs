@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::job::{Job, Repeat};
 use super::job_id;
 use super::lateness::{MIN_GRACE_SECONDS, ONCE_GRACE_SECONDS};
-use super::needs;
+use super::needs::{self, Unmet};
 use super::next::Zones;
 use super::schedule::Schedule;
 
@@ -124,7 +124,7 @@ pub struct View {
     /// Who runs it now, as its claim says.
     pub claimed_by: Option<String>,
     /// What it needs and this program does not do.
-    pub unmet: Vec<String>,
+    pub unmet: Vec<Unmet>,
 }
 
 /// How often a job runs.
@@ -253,7 +253,7 @@ fn work(job: &Job<'_>) -> &'static str {
 fn standing(
     job: &Job<'_>,
     next: Option<Timestamp>,
-    unmet: &[String],
+    unmet: &[Unmet],
     (now, zones): (Timestamp, &Zones),
 ) -> (Standing, Option<String>) {
     if let Some(end) = ended(job) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::doctor::check::Outcome;
 use crate::doctor::evidence::jobs::JobStore;
-use crate::doctor::evidence::read::TroubleKind;
+use crate::doctor::evidence::read::{Trouble, TroubleKind};
 use crate::doctor::evidence::stores::{Ledger, State};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Subject};
@@ -44,14 +44,23 @@ pub(super) fn content<'a, T>(
     outcome: &mut Outcome,
 ) -> Option<&'a T> {
     if let Some(trouble) = read.trouble() {
-        let mut gap = trouble.gap();
-        if trouble.kind == TroubleKind::Permission {
-            gap.would_tell = vec!["sudo".to_owned()];
-            gap.would_tell.extend(ours(home, ["cron", "doctor"]));
-        }
-        outcome.could_not_and_it_matters(format!("the content of {}", home.path(path)), &gap);
+        unread(home, (path, trouble), outcome);
     }
     read.got()
+}
+
+/// That the content of a store is not known, and that root would know it where only a mode is in the way.
+pub(super) fn unread(
+    home: &HomeEvidence,
+    (path, trouble): (&str, &Trouble),
+    outcome: &mut Outcome,
+) {
+    let mut gap = trouble.gap();
+    if trouble.kind == TroubleKind::Permission {
+        gap.would_tell = vec!["sudo".to_owned()];
+        gap.would_tell.extend(ours(home, ["cron", "doctor"]));
+    }
+    outcome.could_not_and_it_matters(format!("the content of {}", home.path(path)), &gap);
 }
 
 /// The job store, where it can be read.

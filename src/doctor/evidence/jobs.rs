@@ -2,6 +2,7 @@
 //! that it has the wrong kind. Nothing here is written back, so nothing else is kept.
 
 use super::read::Trouble;
+use crate::cron::needs::Unmet;
 
 /// A job store that could be read, at least in part.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -198,7 +199,7 @@ pub struct Needs {
     /// Where its message goes.
     pub deliver: Option<String>,
     /// What our dispatcher does not do of it.
-    pub unmet: Vec<String>,
+    pub unmet: Vec<Unmet>,
 }
 
 impl Job {

@@ -1,7 +1,7 @@
 //! What jobs need of the host and of their dispatcher: scripts, directories, programs, abilities.
 
 use super::{about, quoted};
-use crate::cron;
+use crate::cron::needs::{Unmet, reason};
 use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::home::{PlaceSeen, ScriptSeen};
@@ -193,17 +193,17 @@ fn ability(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
     if needs.unmet.is_empty() {
         return None;
     }
-    let reason = cron::needs::reason(&needs.unmet);
+    let reason = reason(&needs.unmet);
     let mut finding = about(
         "HM519",
         job,
         format!("{} would be refused: {reason}", quoted(job)),
     );
     for unmet in &needs.unmet {
-        finding = finding.seen(Observation::new("field", &job.id, unmet));
+        finding = finding.seen(Observation::new("field", &job.id, unmet.to_string()));
     }
     // An edit must leave a job that can run: where it needs more than that, it would be refused.
-    let delivers = |unmet: &String| unmet.starts_with("delivery to");
+    let delivers = |unmet: &Unmet| matches!(unmet, Unmet::Delivery(_));
     if needs.unmet.iter().all(delivers) {
         let local = homes::ours(home, ["cron", "edit", &job.id, "--deliver", "local"]);
         let effect = "keeps its output in files";

@@ -71,10 +71,7 @@ pub(super) fn troubled(
     match trouble.kind {
         // Where not even its owner and mode can be seen, the directory above is what is told.
         TroubleKind::Permission if !ours || home.file(path).trouble().is_some() => {
-            let mut gap = trouble.gap();
-            gap.would_tell = vec!["sudo".to_owned()];
-            gap.would_tell.extend(homes::ours(home, ["cron", "doctor"]));
-            outcome.could_not_and_it_matters(format!("the content of {}", home.path(path)), &gap);
+            homes::unread(home, (path, trouble), outcome);
         }
         TroubleKind::Permission | TroubleKind::NotAFile => {
             outcome.find(unreadable(home, path, trouble));
@@ -82,10 +79,7 @@ pub(super) fn troubled(
         TroubleKind::Damaged if path == JOBS => outcome.find(broken(evidence, home, trouble)),
         TroubleKind::Damaged => outcome.find(damaged(home, path, trouble)),
         TroubleKind::Newer => outcome.find(newer(home, path, &trouble.words())),
-        TroubleKind::CouldNotCheck => {
-            let what = format!("the content of {}", home.path(path));
-            outcome.could_not_and_it_matters(what, &trouble.gap());
-        }
+        TroubleKind::CouldNotCheck => homes::unread(home, (path, trouble), outcome),
     }
 }
 
