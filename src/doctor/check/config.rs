@@ -45,9 +45,7 @@ fn config(evidence: &Evidence) -> Outcome {
             match problem.kind {
                 ProblemKind::Denied if !is_reader(evidence, home) => {
                     let gap = denied(home, problem);
-                    let file = problem.file.as_deref().unwrap_or(home.home.path());
-                    let what = format!("the content of {}", file.display());
-                    outcome.could_not_and_it_matters(what, &gap);
+                    outcome.could_not_and_it_matters("what is configured", &gap);
                 }
                 _ => found.extend([of_problem(home, problem)]),
             }
@@ -71,9 +69,10 @@ fn is_reader(evidence: &Evidence, home: &HomeEvidence) -> bool {
 pub(super) fn denied(home: &HomeEvidence, problem: &Problem) -> Gap {
     let mut would_tell = vec!["sudo".to_owned()];
     would_tell.extend(homes::ours(home, ["cron", "doctor"]));
+    let file = problem.file.as_deref().unwrap_or(home.home.path());
     Gap {
         kind: GapKind::Permission,
-        why: problem.message.clone(),
+        why: format!("{} {}", file.display(), problem.message),
         would_tell,
     }
 }

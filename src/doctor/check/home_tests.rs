@@ -12,6 +12,7 @@ mod sample;
 mod scheduler;
 mod sessions;
 mod stores;
+mod tick_lock;
 
 use std::path::Path;
 

@@ -155,15 +155,21 @@ fn silent(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
         return;
     }
     let who = servers.first().map(|process| serving::name(process));
-    let finding = Finding::new(
-        "HM405",
-        homes::subject(home),
-        format!(
-            "{} runs, but has never ticked here",
-            who.unwrap_or_else(|| "a process".to_owned())
-        ),
-    )
-    .seen(last_tick(evidence, home));
+    let who = who.unwrap_or_else(|| "a process".to_owned());
+    // B107: whoever waits for the lock schedules nothing, and says so nowhere.
+    let holder = home.tick_lock.is_held().then(|| home.tick_lock.pids());
+    let why = match holder {
+        Some([pid, ..]) => format!("; not scheduling: pid {pid} holds the tick lock"),
+        Some([]) => "; not scheduling: the tick lock is held from elsewhere".to_owned(),
+        None => String::new(),
+    };
+    let summary = format!("{who} runs, but has never ticked here{why}");
+    let mut finding =
+        Finding::new("HM405", homes::subject(home), summary).seen(last_tick(evidence, home));
+    if holder.is_some() {
+        let lock = home.path("cron/.tick.lock");
+        finding = finding.seen(Observation::new("lock", lock, "held"));
+    }
     outcome.find(restart(evidence, home, finding));
 }
 

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::fixture::Fixture;
+use crate::host::facts::{Fact, ProgramLookup};
 
 #[test]
 fn what_our_dispatcher_does_not_do_is_refused_with_the_reason() {
@@ -56,4 +57,19 @@ fn b31_b32_programs_are_looked_up_on_the_services_path() {
     let found = &fixture.findings("HM517")[0];
     assert!(found.summary.contains("'bash'"));
     assert_eq!(found.evidence[0].observed, "PATH=/nowhere");
+}
+
+#[test]
+fn b31_what_every_job_calls_matters_where_a_job_is_armed() {
+    let mut fixture = Fixture::healthy();
+    fixture.facts.dispatcher.programs = vec![ProgramLookup {
+        name: "date".to_owned(),
+        wanted_by: ProgramLookup::JOBS.to_owned(),
+        found: Fact::Known(None),
+    }];
+    let found = &fixture.findings("HM317")[0];
+    assert_eq!(found.summary, "not on the dispatcher's PATH: date");
+    assert_eq!(found.evidence[1].target, "by jobs");
+    fixture.jobs(&[]);
+    assert!(fixture.findings("HM317").is_empty());
 }
