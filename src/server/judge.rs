@@ -69,10 +69,12 @@ async fn judge(
         "Condition: {}\n\nAnswer:\n{}\n",
         question.until, question.answer
     );
+    // That it could not be told is said by the turn that is judged.
+    let (marked, _told) = around.survivor.mark();
     let spec = Spec {
         argv: guarded(argv),
         cwd: around.cwd.clone(),
-        env: environment(&[], around.environ.iter(), []),
+        env: environment(&[], around.environ.iter(), [marked.variable()]),
         stdin: Some(text.into_bytes()),
         limits: Limits {
             total: Some(LONGEST),
