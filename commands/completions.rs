@@ -41,10 +41,21 @@ impl Completions {
             Shell::Fish => clap_complete::Shell::Fish,
         };
         let mut script = Vec::new();
-        generate(shell, &mut Cli::command(), "hermes", &mut script);
+        generate(shell, &mut offered(), "hermes", &mut script);
         let script =
             String::from_utf8(script).context(Kind::Internal, "the script is no valid UTF-8")?;
         runtime.out.print(&script)?;
         Ok(Exit::OK)
     }
+}
+
+/// The command line as people have it: without what only this program calls.
+fn offered() -> clap::Command {
+    let all = Cli::command();
+    let verbs = all.get_subcommands().filter(|verb| !verb.is_hide_set());
+    clap::Command::new("hermes")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .args(all.get_arguments())
+        .subcommands(verbs)
 }

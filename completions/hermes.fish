@@ -47,11 +47,6 @@ complete -c hermes -n "__fish_hermes_needs_command" -f -a "explain" -d 'Explain 
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "man" -d 'Print the manual page, or write all pages into a directory'
 complete -c hermes -n "__fish_hermes_needs_command" -f -a "help" -d 'Print help of a command, or the table of exit codes'
-complete -c hermes -n "__fish_hermes_needs_command" -f -a "__doors" -d 'Dial the doors that a request on stdin names, and print what they said'
-complete -c hermes -n "__fish_hermes_needs_command" -f -a "__confine" -d 'Confine this process, and end; where that is forbidden on pain of death, by a signal'
-complete -c hermes -n "__fish_hermes_needs_command" -f -a "worker" -d 'Adopt one execution and run it; its payload comes on stdin'
-complete -c hermes -n "__fish_hermes_needs_command" -f -a "guard" -d 'Tie this process to its parent and become a program'
-complete -c hermes -n "__fish_hermes_needs_command" -f -a "survivor" -d 'Wait for the end of what started this process, and kill what it left running'
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l host -d 'Address to listen at [default: serve.host, else 127.0.0.1]' -r
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l port -d 'Port to listen at; 0 takes a free one [default: serve.port, else 9119]' -r
 complete -c hermes -n "__fish_hermes_using_subcommand serve" -l auth -d 'Who else than this host may connect' -r -f -a "token\t'By the token of serve.token, at least 32 characters'"
@@ -696,44 +691,3 @@ always\t'Always'
 never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand help" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand __doors" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand __doors" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand __doors" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
-always\t'Always'
-never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand __doors" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand __doors" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand __confine" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand __confine" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand __confine" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
-always\t'Always'
-never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand __confine" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand __confine" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -l execution -d 'The execution' -r
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -l manager -d 'The manager to place this process with' -r -f -a "system\t'PID 1'
-user\t'The user\'s own'"
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -l memory-max -d 'Memory limit of the unit, in bytes' -r
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
-always\t'Always'
-never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -l require-placement -d 'End rather than run where a restart of the dispatcher would kill it'
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand worker" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand guard" -l parent -d 'The parent' -r
-complete -c hermes -n "__fish_hermes_using_subcommand guard" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand guard" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand guard" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
-always\t'Always'
-never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand guard" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand guard" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand survivor" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand survivor" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand survivor" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
-always\t'Always'
-never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand survivor" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand survivor" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -111,6 +111,13 @@ impl Error {
         causes
     }
 
+    /// Message and causes in one line, for logs and for what is kept of it.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        let parts = std::iter::once(self.message.clone()).chain(self.causes());
+        parts.collect::<Vec<_>>().join(": ")
+    }
+
     /// The one JSON form of an error, on every command that has `--json`.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
@@ -165,5 +172,6 @@ mod tests {
         assert_eq!(json["error"]["causes"][0], "disk on fire");
         assert_eq!(json["error"]["hint"], "put it out");
         assert_eq!(json["error"]["hints"][1], "then try again");
+        assert_eq!(error.in_full(), "failed to read jobs.json: disk on fire");
     }
 }

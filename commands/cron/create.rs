@@ -1,8 +1,8 @@
 //! `hermes cron create`: a new job, checked before it is kept.
 
 use clap::Args;
+use hermes::agent;
 use hermes::config::Settings;
-use hermes::cron::dispatcher::settings::agent_of;
 use hermes::cron::edit::{self, Pause, Wishes};
 use hermes::cron::edit_probe;
 use hermes::cron::job::{Job, RawJob};
@@ -220,7 +220,7 @@ pub(crate) fn check(
     if !task.work.needs_agent() || agents {
         return Ok(Vec::new());
     }
-    let agent = agent_of(&desk.config)?;
+    let agent = agent::Settings::of(&desk.config)?;
     match edit_probe::check_agent(&agent, runtime.environ.get("PATH")) {
         Ok(()) => Ok(Vec::new()),
         // A service may have another path.

@@ -47,11 +47,8 @@ impl Desk {
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let config = Config::load(&home, &variable, &[]);
         let zone = Zone::of(&config);
-        if let Some(name) = &zone.unknown {
-            let name = human::printable(name);
-            runtime.out.warn(&format!(
-                "There is no time zone '{name}'; the host's rules are used."
-            ));
+        for warning in zone.warnings() {
+            runtime.out.warn(&human::printable(&warning));
         }
         Self {
             home,

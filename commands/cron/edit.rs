@@ -4,7 +4,7 @@ use clap::Args;
 use hermes::cron::edit::{self, Wishes};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::jobs_file::Change;
-use hermes::cron::{view, warning};
+use hermes::cron::{edit_terms, view, warning};
 use hermes::error::{Error, Kind, Result};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
@@ -176,7 +176,7 @@ impl Told<'_> {
         let text = layout::pairs(
             &runtime.out,
             &[
-                ("  changed", self.keys.join(", ")),
+                ("  changed", edit_terms::terms(self.keys).join(", ")),
                 ("  state", view.state.word().to_owned()),
                 ("  fires", schedule_words(job, &view.schedule)),
                 ("  next run", next),

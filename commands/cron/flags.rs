@@ -6,6 +6,7 @@ use clap::Args;
 use hermes::cron::edit::{self, Wishes};
 use hermes::cron::edit_words;
 use hermes::error::{Error, Result};
+use hermes::output::quote;
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
@@ -62,6 +63,15 @@ impl Flags {
                 .transpose()
         };
         let mut own = Vec::new();
+        let target = self.deliver.as_deref().unwrap_or_default();
+        if let Some(command) = target.strip_prefix("command:") {
+            return Err(
+                Error::usage("a command is no target of --deliver").with_hint(format!(
+                    "give it by itself: --deliver-command {}",
+                    quote::word(command.trim())
+                )),
+            );
+        }
         if let Some(command) = &self.deliver_command {
             let words = edit_words::split(command)?;
             let words = (!words.is_empty()).then_some(words);

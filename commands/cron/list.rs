@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use hermes::cron::dispatcher::settings::agent_of;
+use hermes::agent;
 use hermes::cron::job::Job;
 use hermes::cron::view::{self, Standing, View};
 use hermes::cron::view_firing::{Dispatch, Firing, Situation};
@@ -50,7 +50,7 @@ impl Listing {
     pub(crate) fn of(desk: Desk, runtime: &Runtime) -> Self {
         let situation = desk.situation(runtime);
         let agents = is_agents(&situation.scheduler);
-        let no_agent = agent_of(&desk.config)
+        let no_agent = agent::Settings::of(&desk.config)
             .and_then(|agent| agent.resolve())
             .err()
             .map(|error| error.to_string());
@@ -109,6 +109,7 @@ impl Listing {
         object.insert("home".into(), json!(self.desk.home.path()));
         object.insert("profile".into(), json!(self.desk.home.profile()));
         object.insert("zone".into(), json!(self.desk.zone.name));
+        object.insert("zone_source".into(), json!(self.desk.zone.origin));
         let firing = self.situation.to_json(self.desk.now);
         if let Value::Object(firing) = firing {
             object.extend(firing);
@@ -291,6 +292,7 @@ pub(crate) fn footing(listing: &Listing) -> Vec<(&'static str, String)> {
             "dispatch",
             dispatch.map_or_else(|| "unknown".to_owned(), Dispatch::words),
         ),
+        ("zone", listing.desk.zone.words()),
         (
             "stop",
             seen.stop

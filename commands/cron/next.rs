@@ -70,11 +70,8 @@ impl Next {
         let environ = &runtime.environ;
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let zone = Zone::of(&Config::load(&home, &variable, &[]));
-        if let Some(name) = &zone.unknown {
-            let name = human::printable(name);
-            runtime.out.warn(&format!(
-                "There is no time zone `{name}`; the host's rules are used."
-            ));
+        for warning in zone.warnings() {
+            runtime.out.warn(&human::printable(&warning));
         }
         Ok(zone)
     }
@@ -92,6 +89,7 @@ impl Next {
             let next: Vec<String> = fires.iter().map(|fire| fire.text.clone()).collect();
             let document = json!({
                 "schedule": reading.to_json(),
+                "zone": zone.to_json(),
                 "next": next,
                 "warnings": warnings,
             });
@@ -157,7 +155,7 @@ fn page(reading: &Reading, zone: &Zone, fires: &[Shown]) -> String {
     let mut lines = vec![
         ("Schedule", format!("{}, {form}", reading.schedule.kind())),
         ("Means", words::say(&reading.schedule)),
-        ("Zone", format!("{}, from {}", zone.name, zone.origin)),
+        ("Zone", zone.words()),
     ];
     let labels = std::iter::once("Next").chain(std::iter::repeat(""));
     lines.extend(

@@ -1,6 +1,7 @@
 //! `hermes cron run`: a job now, in front of whoever asks.
 
 mod background;
+mod end;
 mod served;
 
 use std::sync::mpsc;
@@ -33,7 +34,8 @@ use crate::exit::Exit;
 /// is recorded like any other run. It takes no slot: the job fires at its next run all the same. A paused
 /// job runs too, and stays paused; one whose run goes on already is left alone.
 ///
-/// Ends with 0 if the job succeeded, 1 if it failed, 2 if it could not be launched.
+/// Ends with 0 if the job succeeded, 1 if it failed, 2 if it could not be launched. A result that was not
+/// delivered is told, and makes no other end of it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -114,7 +116,7 @@ impl Run {
             }
         }
         match self.through(runtime, &desk, &job)? {
-            Seen::End(fate) => self.tell(runtime, &job, &fate),
+            Seen::End(fate) => self.tell(runtime, &desk, &job, &fate),
             Seen::Left => Ok(Exit::FAILED),
         }
     }
@@ -142,7 +144,7 @@ impl Run {
             Begun::Running => served::follow(runtime, desk, id, !self.json)?,
         };
         match seen {
-            Seen::End(fate) => self.tell(runtime, job, &fate),
+            Seen::End(fate) => self.tell(runtime, desk, job, &fate),
             Seen::Left => Ok(Exit::FAILED),
         }
     }
@@ -209,44 +211,6 @@ impl Run {
         }
         Ok(seen)
     }
-
-    fn tell(&self, runtime: &mut Runtime, job: &RawJob, fate: &Fate) -> Result<Exit> {
-        let view = Job::read(job);
-        let job_id = view.id().unwrap_or_default();
-        let exit = exit_of(fate);
-        if self.json {
-            let document = json!({
-                "schema": "hermes.cron-run/1",
-                "dry_run": false,
-                "job": job_id,
-                "execution": fate.execution_id(),
-                "outcome": fate.word(),
-                "error": fate.error(),
-            });
-            json::print(&mut runtime.out, &document)?;
-            return Ok(exit);
-        }
-        let run = fate
-            .execution_id()
-            .map_or_else(String::new, |id| format!(" (run {})", reference::short(id)));
-        let label = human::printable(view.label());
-        let why = fate.error().map(human::printable);
-        let what = fate.word().replace('_', " ");
-        match (exit, why) {
-            (Exit::OK, _) => runtime.out.note(&format!("Job {label} succeeded{run}.")),
-            (_, Some(why)) => {
-                runtime.out.error(&Error::new(
-                    Kind::Failed,
-                    format!("job {label} {what}{run}: {why}"),
-                ));
-            }
-            (_, None) => runtime.out.error(&Error::new(
-                Kind::Failed,
-                format!("job {label} {what}{run}"),
-            )),
-        }
-        Ok(exit)
-    }
 }
 
 /// Kinds of errors that end as everywhere else: the command line, the output, a defect.
@@ -260,15 +224,6 @@ enum Seen {
     End(Fate),
     /// Somebody has seen enough of it; it goes on.
     Left,
-}
-
-/// What a fate ends with.
-fn exit_of(fate: &Fate) -> Exit {
-    match fate {
-        Fate::Ended { ok: true, .. } => Exit::OK,
-        Fate::Ended { ok: false, .. } => Exit::FAILED,
-        Fate::Skipped(_) | Fate::Refused(_) | Fate::NotLaunched { .. } => Exit::ERROR,
-    }
 }
 
 /// Tells how to go on with a run that goes on alone.

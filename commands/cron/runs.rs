@@ -1,6 +1,7 @@
 //! `hermes cron runs`: the attempts that the ledger keeps.
 
 use clap::{Args, value_parser};
+use hermes::cron::delivery::{self, Delivered};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::redact::redact;
 use hermes::db::Stamp;
@@ -17,7 +18,7 @@ use crate::exit::Exit;
 /// List runs, the newest first
 ///
 /// Every attempt at a job is a row of the ledger with one end: how it was dispatched, how long it took,
-/// and why it ended as it did. Below them stand slots that no run was made of, and why. Changes nothing.
+/// why it ended as it did, and whether its result was delivered. Below them stand slots that no run was made of, and why. Changes nothing.
 #[derive(Args, Debug)]
 #[command(visible_alias = "history")]
 #[command(after_help = "\
@@ -48,16 +49,8 @@ struct Kept {
     ranges: Vec<SlotRange>,
 }
 
-/// Columns of a run.
-pub(crate) const HEADINGS: [&str; 7] = [
-    "run",
-    "job",
-    "status",
-    "began",
-    "took",
-    "mode",
-    "what happened",
-];
+/// Columns of a run; where runs of several jobs stand, the job comes after the first.
+pub(crate) const HEADINGS: [&str; 6] = ["run", "status", "began", "took", "mode", "what happened"];
 
 impl Runs {
     /// Prints the runs.
@@ -177,6 +170,7 @@ pub(crate) fn to_json(run: &Execution, facts: Option<&ExecutionFacts>) -> Value 
         "pid": run.pid,
         "error": error,
         "delivery_outcome": run.delivery_outcome,
+        "delivery_error": delivery_error(run, facts),
         "facts": facts.map(|facts| json!({
             "mode": facts.mode,
             "manager": facts.manager,
@@ -188,6 +182,23 @@ pub(crate) fn to_json(run: &Execution, facts: Option<&ExecutionFacts>) -> Value 
             "detail": facts.detail,
         })),
     })
+}
+
+/// Why the result of a run did not arrive.
+pub(crate) fn delivery_error(run: &Execution, facts: Option<&ExecutionFacts>) -> Option<String> {
+    let detail = facts?.detail.as_deref()?;
+    let failed = run.delivery_outcome.as_deref() == Some(delivery::FAILED);
+    failed.then(|| redact(detail, std::iter::empty()))
+}
+
+/// What became of a result, where it was to leave the home.
+fn delivery_words(run: &Execution) -> Option<String> {
+    match run.delivery_outcome.as_deref()? {
+        delivery::FAILED => Some("not delivered".to_owned()),
+        delivery::UNKNOWN => Some("delivery unknown".to_owned()),
+        outcome if outcome.starts_with(Delivered::Suppressed.word()) => None,
+        outcome => Some(outcome.replace('_', " ")),
+    }
 }
 
 fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {
@@ -202,9 +213,15 @@ fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {
         let rows = home
             .runs
             .iter()
-            .map(|run| row(run, home.facts_of(run), &name(&run.job_id), &home.desk))
+            .map(|run| {
+                let mut row = row(run, home.facts_of(run), &home.desk);
+                row.insert(1, name(&run.job_id));
+                row
+            })
             .collect();
-        let text = layout::rows(&runtime.out, &HEADINGS, &["mode", "took"], rows);
+        let mut headings = HEADINGS.to_vec();
+        headings.insert(1, "job");
+        let text = layout::rows(&runtime.out, &headings, &["mode", "took"], rows);
         runtime.out.line(&text)?;
     }
     print_slots(runtime, &home.desk, (&home.slots, &home.ranges), &name)
@@ -248,13 +265,14 @@ pub(crate) fn print_slots(
     runtime.out.line(&text)
 }
 
+/// What is to be known of a run that goes on.
+fn goes_on(facts: Option<&ExecutionFacts>) -> Option<String> {
+    let facts = facts.filter(|facts| facts.cause.is_none())?;
+    facts.detail.clone()
+}
+
 /// One run as a row.
-pub(crate) fn row(
-    run: &Execution,
-    facts: Option<&ExecutionFacts>,
-    job: &str,
-    desk: &Desk,
-) -> Vec<String> {
+pub(crate) fn row(run: &Execution, facts: Option<&ExecutionFacts>, desk: &Desk) -> Vec<String> {
     let began = run.started_at.as_ref().or(run.claimed_at.as_ref());
     let at = began.and_then(|stamp| stamp.at);
     let end = run.finished_at.as_ref().and_then(|stamp| stamp.at);
@@ -271,19 +289,15 @@ pub(crate) fn row(
         (Some(cause), Some(error)) => format!("{}: {error}", cause.word()),
         (Some(cause), None) => cause.word().to_owned(),
         (None, Some(error)) => error,
-        (None, None) => facts
-            .filter(|_| run.status.is_open())
-            .and_then(|facts| facts.detail.clone())
-            .unwrap_or_default(),
+        (None, None) if run.status.is_open() => goes_on(facts).unwrap_or_default(),
+        (None, None) => delivery_error(run, facts).unwrap_or_default(),
     };
-    let mut status = run.status.word().to_owned();
-    if run.source == "direct" {
-        status.push_str(", by hand");
-    }
+    let by_hand = (run.source == "direct").then(|| "by hand".to_owned());
+    let status = [Some(run.status.word().to_owned()), by_hand];
+    let status = status.into_iter().chain([delivery_words(run)]).flatten();
     vec![
         reference::short(&run.id).to_owned(),
-        job.to_owned(),
-        status,
+        status.collect::<Vec<_>>().join(", "),
         began.map(|stamp| desk.ago(&stamp.text)).unwrap_or_default(),
         took.unwrap_or_default(),
         facts.map(|facts| facts.mode.clone()).unwrap_or_default(),

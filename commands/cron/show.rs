@@ -6,8 +6,9 @@ use hermes::cron::job::{Job, RawJob};
 use hermes::cron::next::next_fire;
 use hermes::cron::redact::redact;
 use hermes::cron::view::{self, View};
+use hermes::db::Snapshot;
 use hermes::error::{Error, Result};
-use hermes::ledger::{Execution, rows};
+use hermes::ledger::{Execution, ExecutionFacts, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
@@ -53,9 +54,7 @@ impl Show {
             seen = seen.run_by_agent();
         }
         let copy = desk.ledger()?;
-        let runs = desk.read(copy.as_ref(), |copy| {
-            copy.read(|c| rows::executions_of(c, &id, NEWEST))
-        })?;
+        let runs = attempts(&desk, copy.as_ref(), &id)?;
         let slots = desk.read(copy.as_ref(), |copy| {
             copy.read(|c| rows::slots_not_run(c, Some(&id), NEWEST))
         })?;
@@ -71,7 +70,7 @@ impl Show {
                 "job": job,
                 "view": seen,
                 "next": coming,
-                "runs": runs.iter().map(|run| to_json(run, None)).collect::<Vec<_>>(),
+                "runs": runs.iter().map(|(run, facts)| to_json(run, facts.as_ref())).collect::<Vec<_>>(),
                 "slots_not_run": slots,
                 "slot_ranges": ranges,
             });
@@ -91,6 +90,22 @@ impl Show {
         print_slots(runtime, &desk, (&slots, &ranges), &|id| id.to_owned())?;
         Ok(Exit::OK)
     }
+}
+
+/// An attempt, and what we recorded beside it.
+type Attempt = (Execution, Option<ExecutionFacts>);
+
+fn attempts(desk: &Desk, copy: Option<&Snapshot>, id: &str) -> Result<Vec<Attempt>> {
+    let runs = desk.read(copy, |copy| {
+        copy.read(|c| rows::executions_of(c, id, NEWEST))
+    })?;
+    let with_facts = |run: Execution| {
+        let facts = desk.read(copy, |copy| {
+            copy.read(|c| rows::facts_of(c, &run.id).map(Some))
+        })?;
+        Ok((run, facts))
+    };
+    runs.into_iter().map(with_facts).collect()
 }
 
 /// The job that is meant, in whichever home of those that are meant.
@@ -212,15 +227,20 @@ fn history(desk: &Desk, view: &View) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn print_runs(runtime: &mut Runtime, desk: &Desk, runs: &[Execution]) -> Result<()> {
+fn print_runs(runtime: &mut Runtime, desk: &Desk, runs: &[Attempt]) -> Result<()> {
     if runs.is_empty() {
         return Ok(());
     }
     let rows = runs
         .iter()
-        .map(|run| super::runs::row(run, None, "", desk))
+        .map(|(run, facts)| super::runs::row(run, facts.as_ref(), desk))
         .collect();
-    let text = layout::rows(&runtime.out, &super::runs::HEADINGS, &["mode", "job"], rows);
+    let text = layout::rows(
+        &runtime.out,
+        &super::runs::HEADINGS,
+        &["mode", "took"],
+        rows,
+    );
     runtime.out.line("")?;
     runtime.out.line(&text)
 }

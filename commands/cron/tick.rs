@@ -8,6 +8,7 @@ use clap::Args;
 use hermes::config::{Config, Settings};
 use hermes::cron::dispatcher::{Dispatcher, Fate, Parts};
 use hermes::cron::due::{self, Change, Due, Note, Order, Policy, Scene};
+use hermes::cron::foresee;
 use hermes::cron::jobs_file::JobsFile;
 use hermes::cron::stamp::Stamp;
 use hermes::cron::ticker::{Pass, Ticker};
@@ -179,6 +180,9 @@ impl Tick {
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let config = Config::load(&home, &variable, &[]);
         let zone = Zone::of(&config);
+        for warning in zone.warnings() {
+            runtime.out.warn(&human::printable(&warning));
+        }
         let now = self
             .at
             .as_deref()
@@ -204,7 +208,8 @@ impl Tick {
             running: &HashSet::new(),
             witness: &witness,
         };
-        let found = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
+        let mut found = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
+        foresee::foresee(&mut found, &jobs, &scene);
         self.show(runtime, &zone, now, &found)
     }
 
@@ -309,12 +314,12 @@ fn page(at: &Stamp, found: &Due) -> String {
     }));
     for change in &found.changes {
         let verb = if change.removed { "remove" } else { "change" };
-        let keys: Vec<&str> = change
-            .set
-            .keys()
-            .chain(&change.unset)
-            .map(String::as_str)
-            .collect();
+        let set = change.set.iter().map(|(key, value)| match value {
+            // When it fires next is what people look for.
+            Value::String(at) if key == "next_run_at" => format!("{key} {at}"),
+            _ => key.clone(),
+        });
+        let keys: Vec<_> = set.chain(change.unset.iter().cloned()).collect();
         let keys = if keys.is_empty() {
             String::new()
         } else {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
+use crate::config::{Config, Problem, ProblemKind};
+use crate::error::{Context as _, Error, Kind, Result};
 
 /// Between SIGTERM and SIGKILL of an agent that is stopped.
 pub const STOP_GRACE: Duration = Duration::from_secs(10);
@@ -70,6 +71,9 @@ pub struct Settings {
     pub inactivity_timeout: Option<u64>,
     /// Names of the variables that it gets beside the usual few; `*` at the end of one stands for any.
     pub env: Vec<String>,
+    /// What is written for preset or command and is none: file, line, value, and what would be one.
+    #[serde(skip)]
+    pub misread: Option<String>,
 }
 
 /// An agent that can be run.
@@ -165,18 +169,47 @@ fn limit(seconds: Option<u64>, default: Duration) -> Option<Duration> {
 }
 
 impl Settings {
+    /// What a configuration says of the agent: its section `agent`, which is ours alone.
+    ///
+    /// # Errors
+    /// When the section makes no sense.
+    pub fn of(config: &Config) -> Result<Self> {
+        let section = serde_json::Value::Object(config.section("agent"));
+        let settings: Self = serde_json::from_value(section).context(
+            Kind::Invalid,
+            "the section [agent] of config.toml makes no sense",
+        )?;
+        let is_meant = |problem: &&Problem| {
+            let key = problem.key.as_deref();
+            problem.kind == ProblemKind::IllTyped
+                && matches!(key, Some("agent.preset" | "agent.command"))
+        };
+        let misread = config.problems().iter().find(is_meant);
+        Ok(Self {
+            misread: misread.map(ToString::to_string),
+            ..settings
+        })
+    }
+
     /// Whether anything was said of an agent at all.
     #[must_use]
     pub fn is_configured(&self) -> bool {
-        self.preset.is_some() || self.command.is_some()
+        self.preset.is_some() || self.command.is_some() || self.misread.is_some()
     }
 
     /// The agent that these settings mean: the preset, and over it what was written.
     ///
     /// # Errors
-    /// When there is neither preset nor command, a command has no program, or the prompt has no place
-    /// in it.
+    /// When there is neither preset nor command, either cannot be read, a command has no program, or the
+    /// prompt has no place in it.
     pub fn resolve(&self) -> Result<AgentCommand> {
+        if let Some(misread) = &self.misread {
+            return Err(Error::new(
+                Kind::Refused,
+                format!("the agent is not known, so a prompt cannot be run: {misread}"),
+            )
+            .with_hint("mend that line, then try it: hermes agent check"));
+        }
         let known = self.preset.map(Preset::known);
         let command = match (&self.command, &known) {
             (Some(command), _) => command.clone(),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::key::Key;
+use super::layer::Source;
 use super::node::Place;
 
 /// What kind of problem it is.
@@ -42,6 +44,26 @@ pub struct Problem {
     pub message: String,
     /// What was probably meant, or what to do.
     pub hint: Option<String>,
+}
+
+impl Problem {
+    /// The layer that it is a problem of.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        match &self.file {
+            None if self.is_flag() => Source::Flag,
+            None => Source::Environment,
+            Some(file) if file.extension().is_some_and(|end| end == "toml") => Source::Toml,
+            Some(_) => Source::Yaml,
+        }
+    }
+
+    /// Flags are named as settings are; variables are not.
+    fn is_flag(&self) -> bool {
+        self.key
+            .as_deref()
+            .is_some_and(|key| Key::find(key).is_some())
+    }
 }
 
 impl fmt::Display for Problem {

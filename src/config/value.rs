@@ -73,7 +73,7 @@ impl Serialize for Value {
 pub struct Misfit {
     /// What is expected, a noun phrase.
     pub expected: String,
-    /// What was found, a noun phrase; never the value itself, which may be a secret.
+    /// What was found, a noun phrase; never a value that may be a secret.
     pub found: String,
 }
 
@@ -86,9 +86,9 @@ impl Kind {
             Self::Count(_) => "a whole number".to_owned(),
             Self::Number(_) => "a number".to_owned(),
             Self::Text => "text".to_owned(),
-            Self::Zone => "the name of a time zone, like Europe/Berlin".to_owned(),
+            Self::Zone => "the name of a zone that is known here, like Europe/Berlin".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
-            Self::Words => "a list of texts".to_owned(),
+            Self::Words => "a list of texts, like [\"program\", \"argument\"]".to_owned(),
         }
     }
 
@@ -142,11 +142,8 @@ impl Kind {
         Misfit {
             expected: self.expected(),
             found: match (self, found) {
-                (Self::Choice(_), Content::Text(_)) => "another word".to_owned(),
-                (Self::Zone, Content::Text(text)) => {
-                    let name: String = text.chars().take(60).collect();
-                    format!("'{}', no zone that is known here", name.escape_debug())
-                }
+                (Self::Choice(_) | Self::Zone, Content::Text(text)) => shown(text),
+                (Self::Words, Content::Text(text)) => format!("one text, {}", begin(text)),
                 _ => found.name().to_owned(),
             },
         }
@@ -190,6 +187,20 @@ impl Kind {
             _ => true,
         };
         fits.then(|| Value::Text(text.to_owned()))
+    }
+}
+
+/// The start of a text, in quotes.
+fn shown(text: &str) -> String {
+    let start: String = text.chars().take(60).collect();
+    format!("'{}'", start.escape_debug())
+}
+
+/// The first word of a command: whatever comes after it may be a secret.
+fn begin(text: &str) -> String {
+    match text.trim().split_once(char::is_whitespace) {
+        Some((first, _)) => shown(&format!("{first} …")),
+        None => shown(text),
     }
 }
 
@@ -248,14 +259,18 @@ mod tests {
     }
 
     #[test]
-    fn a_misfit_never_shows_the_value() {
+    fn a_misfit_shows_no_value_that_may_be_a_secret() {
         let misfit = Kind::Count(0).read_text("hunter2").unwrap_err();
         assert!(!format!("{misfit:?}").contains("hunter2"));
-        let node = yaml::parse("hunter2").unwrap();
-        let misfit = Kind::Choice(&["a"]).read(&node).unwrap_err();
+        let found = |kind: Kind, text: &str| {
+            let node = yaml::parse(text).unwrap();
+            kind.read(&node).unwrap_err().found
+        };
+        assert_eq!(found(Kind::Choice(&["a"]), "b"), "'b'");
+        assert_eq!(found(Kind::Words, "ask"), "one text, 'ask'");
         assert_eq!(
-            (misfit.expected.as_str(), misfit.found.as_str()),
-            ("one of a", "another word")
+            found(Kind::Words, "ask --token hunter2"),
+            "one text, 'ask …'"
         );
     }
 }

@@ -176,6 +176,8 @@ pub enum Reason {
     CaughtUp,
     /// The slot was handed out.
     Dispatched,
+    /// It is off the schedule, and the next one stands there.
+    Advanced,
     /// A one-shot beyond its grace.
     OnceMissed,
     /// A one-shot that has run as often as it may.
@@ -203,6 +205,7 @@ impl Reason {
             Reason::Skipped => "skipped",
             Reason::CaughtUp => "caught_up",
             Reason::Dispatched => "dispatched",
+            Reason::Advanced => "advanced",
             Reason::OnceMissed => "once_missed",
             Reason::OnceExhausted => "once_exhausted",
             Reason::OnceWedged => "once_wedged",

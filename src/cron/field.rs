@@ -70,7 +70,8 @@ impl Field {
             Field::Second => "minute",
             Field::Minute => "hour",
             Field::Hour => "day",
-            Field::Day | Field::Weekday => "month",
+            Field::Weekday => "week",
+            Field::Day => "month",
             Field::Month | Field::Year => "year",
         }
     }

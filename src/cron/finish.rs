@@ -144,6 +144,21 @@ pub fn release(job: &mut RawJob, claim: Option<&str>) {
     }
 }
 
+/// Lets go of a job that was not run: its slot is accounted for, and a run that somebody asked for and that
+/// must not be is not asked for again at each scan.
+pub fn decline(
+    job: &mut RawJob,
+    (claim, settles): (&str, Settles),
+    now: Timestamp,
+    zone: &TimeZone,
+) {
+    release(job, Some(claim));
+    settles.settle(job, zone);
+    if Job::read(job).is_manual() {
+        move_on(job, settles, now, zone);
+    }
+}
+
 /// Counts a run of the schedule. A one-shot was counted before its side effects, where that could be
 /// written, and is not counted twice.
 fn count(job: &mut RawJob) {
@@ -185,7 +200,6 @@ pub fn count_once(job: &mut RawJob) {
 
 /// Ends a job whose runs are used up, and sees to it that any other has a next slot.
 fn go_on(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
-    let schedule = job.get("schedule").map(Schedule::from_json);
     let once = is_once(job);
     let repeat = |key: &str| {
         job.get("repeat")
@@ -200,6 +214,14 @@ fn go_on(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
         job.insert("next_run_at".into(), Value::Null);
         return;
     }
+    if !once {
+        move_on(job, run.settles, now, zone);
+    }
+}
+
+/// Sees to it that a recurring job has a next slot.
+fn move_on(job: &mut RawJob, settles: Settles, now: Timestamp, zone: &TimeZone) {
+    let schedule = job.get("schedule").map(Schedule::from_json);
     let stored = job
         .get("next_run_at")
         .and_then(Value::as_str)
@@ -207,12 +229,12 @@ fn go_on(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
     let stored = stored.and_then(|stamp| stamp.instant(zone));
     // What is due by now and is not the slot of this run is the next scan's, which accounts for it.
     let asked_for = Job::read(job).is_manual();
-    let is_ours = |at: Timestamp| match run.settles {
+    let is_ours = |at: Timestamp| match settles {
         Settles::Slot(slot) => at <= slot,
         Settles::Nothing => asked_for && at <= now,
         Settles::Whichever => at <= now,
     };
-    if once || stored.is_some_and(|at| !is_ours(at)) {
+    if stored.is_some_and(|at| !is_ours(at)) {
         return;
     }
     let next = match &schedule {
@@ -231,192 +253,4 @@ fn go_on(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn job(json: &Value) -> RawJob {
-        json.as_object().unwrap().clone()
-    }
-
-    fn now() -> Timestamp {
-        "2026-06-17T10:00:00Z".parse().unwrap()
-    }
-
-    fn run(ok: bool) -> Run<'static> {
-        Run {
-            ok,
-            error: (!ok).then_some("Script exited with code 3"),
-            delivery_error: None,
-            with_agent: false,
-            manual: false,
-            claim: Some("host:1:aa"),
-            monitor_digest: None,
-            settles: Settles::Whichever,
-        }
-    }
-
-    fn recurring() -> RawJob {
-        job(&json!({
-            "id": "a", "enabled": true, "state": "scheduled",
-            "schedule": {"kind": "interval", "minutes": 30, "display": "every 30m"},
-            "repeat": {"times": null, "completed": 4},
-            "next_run_at": "2026-06-17T10:30:00+00:00",
-            "fire_claim": {"at": "x", "by": "host:1:aa"}, "pending_slot": {"x": 1}, "future": [1]
-        }))
-    }
-
-    #[test]
-    fn b73_a_good_run_keeps_the_slot_that_was_planned() {
-        let mut job = recurring();
-        mark(&mut job, &run(true), now(), &TimeZone::UTC);
-        assert_eq!(job["next_run_at"], "2026-06-17T10:30:00+00:00");
-        assert_eq!(
-            (&job["last_status"], &job["repeat"]["completed"]),
-            (&json!("ok"), &json!(5))
-        );
-        assert_eq!(job["fire_claim"], Value::Null);
-        assert!(!job.contains_key("pending_slot") && job.contains_key("future"));
-    }
-
-    #[test]
-    fn b143_the_last_success_survives_a_failure_and_a_delivery_error() {
-        let mut job = recurring();
-        mark(&mut job, &run(true), now(), &TimeZone::UTC);
-        let later = now() + jiff::SignedDuration::from_hours(1);
-        mark(&mut job, &run(false), later, &TimeZone::UTC);
-        let undelivered = Run {
-            delivery_error: Some("no mailer"),
-            ..run(true)
-        };
-        assert_eq!(
-            job["x_hermes"]["last_success_at"],
-            "2026-06-17T10:00:00+00:00"
-        );
-        assert_eq!(job["last_failure"]["detail"], "Script exited with code 3");
-        mark(&mut job, &undelivered, later, &TimeZone::UTC);
-        assert_eq!(job["last_status"], "delivery_failed");
-        assert_eq!(
-            job["last_failure"]["detail"], "Script exited with code 3",
-            "it is sticky"
-        );
-    }
-
-    #[test]
-    fn a_slot_that_passed_during_the_run_is_still_to_be_run() {
-        let mut job = recurring();
-        let by_hand = Run {
-            manual: true,
-            settles: Settles::Nothing,
-            ..run(true)
-        };
-        let of_nine = Run {
-            settles: Settles::Slot("2026-06-17T09:00:00Z".parse().unwrap()),
-            ..run(true)
-        };
-        for run in [&by_hand, &of_nine] {
-            job.insert("next_run_at".into(), json!("2026-06-17T09:30:00+00:00"));
-            mark(&mut job, run, now(), &TimeZone::UTC);
-            assert_eq!(job["next_run_at"], "2026-06-17T09:30:00+00:00");
-        }
-        job.insert("next_run_at".into(), json!("2026-06-17T09:59:00+00:00"));
-        job.insert("manual_run_at".into(), json!("2026-06-17T09:59:00+00:00"));
-        mark(&mut job, &by_hand, now(), &TimeZone::UTC);
-        assert!(
-            job["next_run_at"].as_str() > Some("2026-06-17T10:00:00"),
-            "a run that somebody asked for is no slot"
-        );
-    }
-
-    #[test]
-    fn a_one_shot_ends_with_its_one_run_however_that_went() {
-        for ok in [true, false] {
-            let mut job = recurring();
-            job.insert(
-                "schedule".into(),
-                json!({"kind": "once", "run_at": "2026-06-17T09:59:00+00:00"}),
-            );
-            job.insert("repeat".into(), json!({"times": 1, "completed": 0}));
-            let by_hand = Run {
-                manual: true,
-                ..run(ok)
-            };
-            mark(&mut job, &by_hand, now(), &TimeZone::UTC);
-            assert_eq!(job["enabled"], true, "a run by hand is not its one run");
-            count_once(&mut job);
-            mark(&mut job, &run(ok), now(), &TimeZone::UTC);
-            assert_eq!(job["repeat"]["completed"], 1);
-            assert_eq!(
-                (&job["enabled"], &job["state"], &job["next_run_at"]),
-                (&json!(false), &json!("completed"), &Value::Null)
-            );
-        }
-    }
-
-    #[test]
-    fn b61_a_recurring_job_never_ends_itself() {
-        let mut job = recurring();
-        job.insert(
-            "schedule".into(),
-            json!({"kind": "cron", "expr": "no such thing"}),
-        );
-        job.insert("next_run_at".into(), Value::Null);
-        mark(&mut job, &run(true), now(), &TimeZone::UTC);
-        assert_eq!(
-            (&job["enabled"], &job["state"]),
-            (&json!(true), &json!("error"))
-        );
-    }
-
-    #[test]
-    fn runs_that_are_used_up_end_the_job() {
-        let mut job = recurring();
-        job.insert("repeat".into(), json!({"times": 5, "completed": 4}));
-        mark(&mut job, &run(true), now(), &TimeZone::UTC);
-        assert_eq!(
-            (&job["enabled"], &job["state"]),
-            (&json!(false), &json!("completed"))
-        );
-        assert_eq!(job["next_run_at"], Value::Null);
-    }
-
-    #[test]
-    fn a_run_by_hand_counts_for_nothing_and_leaves_the_slot() {
-        let mut job = recurring();
-        let manual = Run {
-            manual: true,
-            ..run(true)
-        };
-        mark(&mut job, &manual, now(), &TimeZone::UTC);
-        assert_eq!(job["repeat"]["completed"], 4);
-        assert_eq!(job["next_run_at"], "2026-06-17T10:30:00+00:00");
-    }
-
-    #[test]
-    fn a_claim_of_somebody_else_stays() {
-        let mut job = recurring();
-        let stranger = Run {
-            claim: Some("host:2:bb"),
-            ..run(true)
-        };
-        mark(&mut job, &stranger, now(), &TimeZone::UTC);
-        assert_eq!(job["fire_claim"]["by"], "host:1:aa");
-    }
-
-    #[test]
-    fn failures_of_the_agent_are_counted_and_a_success_clears_them() {
-        let mut job = recurring();
-        let failed = Run {
-            with_agent: true,
-            ..run(false)
-        };
-        mark(&mut job, &failed, now(), &TimeZone::UTC);
-        mark(&mut job, &failed, now(), &TimeZone::UTC);
-        assert_eq!(job["failure_streak"], 2);
-        let good = Run {
-            with_agent: true,
-            ..run(true)
-        };
-        mark(&mut job, &good, now(), &TimeZone::UTC);
-        assert_eq!(job["failure_streak"], 0);
-    }
-}
+mod tests;

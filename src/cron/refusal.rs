@@ -115,7 +115,34 @@ pub(super) fn never(expr: &str, cron: &CronExpr) -> ScheduleError {
 
 /// An expression that cannot be read.
 pub(super) fn expression(expr: &str, category: Category, error: &FieldError) -> ScheduleError {
-    let hint = match error {
+    let message = format!("cannot read the cron expression `{expr}`: {error}");
+    if let Some(meant) = seconds_last(expr) {
+        return refuse(category, message, meant);
+    }
+    refuse(category, message, hint_for(error))
+}
+
+/// Six fields or seven that make sense as soon as the first, for seconds in other dialects, is the sixth.
+fn seconds_last(expr: &str) -> Option<String> {
+    let mut fields: Vec<&str> = text::words(expr).collect();
+    if fields.len() < 6 {
+        return None;
+    }
+    fields.get_mut(..6)?.rotate_left(1);
+    let meant = fields.join(" ");
+    CronExpr::parse(&meant).ok()?;
+    let plain = fields.get(..5)?.join(" ");
+    let shorter = match fields.get(5..) {
+        Some(["0"]) => format!(", or without them `{plain}`"),
+        _ => String::new(),
+    };
+    Some(format!(
+        "here the seconds come last, not first: write `{meant}`{shorter}"
+    ))
+}
+
+fn hint_for(error: &FieldError) -> &'static str {
+    match error {
         FieldError::Count(_) => {
             "write minute, hour, day of month, month, day of week: `0 9 * * 1-5`"
         }
@@ -141,12 +168,7 @@ pub(super) fn expression(expr: &str, category: Category, error: &FieldError) -> 
         FieldError::MixedWeekdays => {
             "write either plain days (`1-5`) or counted ones (`5#2`, `L5`)"
         }
-    };
-    refuse(
-        category,
-        format!("cannot read the cron expression `{expr}`: {error}"),
-        hint,
-    )
+    }
 }
 
 /// A text that no form of schedule fits; `category` is the form that it came closest to.

@@ -7,20 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::catch_up::{passed_over, stagger};
 use super::dispatcher::Dispatcher;
 use super::due::{self, Due, OrderKind, PassedBy, Policy, Reason, Scene};
+use super::foresee;
 use super::job::{Job, RawJob};
 use super::job_id;
 use super::job_list::JobList;
 use super::jobs_file::Change;
 use super::known_probe::Known;
-use super::next::next_in_cadence;
 use super::output::Document;
-use super::schedule::Schedule;
 use super::unrun::{self, Gone, LATE_AS_WELL, Records, STOOD_FOR, skipped};
 use crate::error::Result;
 use crate::fault;
@@ -258,25 +256,10 @@ fn carry_out(
 }
 
 /// Takes the slot off the schedule: another scheduler that scans before the run has ended must not find
-/// it. Until a worker has it, `pending_slot` keeps it. An interval keeps its cadence, also where it
-/// catches up.
+/// it. Until a worker has it, `pending_slot` keeps it.
 fn advance(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
-    let stored = job.get("next_run_at").and_then(Value::as_str);
-    let stored = stored.and_then(|text| scene.zones.instant(text));
-    let Some(slot) = order
-        .slot
-        .or(stored)
-        .filter(|_| matches!(order.kind, OrderKind::Scheduled(_)))
-    else {
-        return;
-    };
-    let schedule = job.get("schedule").map(Schedule::from_json);
-    let zone = &scene.zones.configured;
-    if let Some(Ok(schedule)) = schedule
-        && schedule.is_recurring()
-        && let Some(next) = next_in_cadence(&schedule, slot, scene.now, zone)
-    {
-        job.insert("next_run_at".into(), next.stamp.to_string().into());
+    if let Some(next) = foresee::advanced(job, order, scene) {
+        job.insert("next_run_at".into(), next.into());
     }
 }
 

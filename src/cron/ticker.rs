@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 
 use self::flight::Flight;
 use self::pace::{is_before, next_start, pause_after};
+use self::told::Told;
 use super::dispatcher::{Dispatcher, Fate, Order};
 use super::jobs_file::Version;
 use super::markers_file::Markers;
@@ -40,6 +41,7 @@ mod by_hand;
 mod drain;
 mod flight;
 pub mod pace;
+mod told;
 
 /// What a pass did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +89,7 @@ pub struct Ticker {
     failures: u32,
     standing: Option<String>,
     fates: Vec<(String, Fate)>,
+    told: Told,
     ask: watch::Sender<bool>,
 }
 
@@ -126,6 +129,7 @@ impl Ticker {
             failures: 0,
             standing: None,
             fates: Vec::new(),
+            told: Told::default(),
             ask: watch::channel(false).0,
         }
     }
@@ -402,18 +406,15 @@ impl Ticker {
         match fate {
             Fate::Ended { execution_id, .. } => {
                 self.waited_for.remove(execution_id);
+                self.told.forget(job_id);
             }
             // Whoever asked for a run by hand has been told.
-            Fate::Refused(_) | Fate::NotLaunched { .. } if is_by_hand => {}
-            Fate::Refused(why) => {
-                (self.dispatcher.parts.say)(&format!("Job {job_id} was refused: {why}."));
+            _ if is_by_hand => {}
+            _ => {
+                if let Some(sentence) = self.told.news(job_id, fate) {
+                    (self.dispatcher.parts.say)(&sentence);
+                }
             }
-            Fate::NotLaunched { error, .. } => {
-                (self.dispatcher.parts.say)(&format!(
-                    "Job {job_id} could not be started: {error}."
-                ));
-            }
-            Fate::Skipped(_) => {}
         }
     }
 }
@@ -425,9 +426,7 @@ fn show(markers: &Markers, result: &Result<Pass>, now: Timestamp) {
         Ok(Pass::Busy) => {}
         Ok(_) => markers.succeeded(now),
         Err(error) => {
-            let causes = error.causes().join(": ");
-            let message = format!("{error}: {causes}");
-            markers.failed(now, kind_word(error), message.trim_end_matches(": "));
+            markers.failed(now, kind_word(error), &error.in_full());
         }
     }
 }

@@ -40,7 +40,7 @@ fn interval(minutes: i64, text: &str) -> Vec<String> {
     if minutes % 1440 == 0 {
         let days = if minutes == 1440 { "day" } else { "monday" };
         said.push(format!(
-            "Whole days are counted from the last run, not from midnight. A time of day is \
+            "Whole days are counted from one slot to the next, not from midnight. A time of day is \
              written `every {days} at 9am`."
         ));
     }
@@ -115,7 +115,13 @@ fn range(field: Field, item: &str, count: usize) -> Option<String> {
                 "A step of {step} in the {name} field leaves one value only."
             ));
         }
-        if body == "*" && size % step != 0 && !matches!(field, Field::Day | Field::Weekday) {
+        if field == Field::Day && step > 1 && matches!(body, "*" | "1" | "1-31") {
+            return Some(format!(
+                "`{item}` starts anew on the 1st of each month: the gap over the end of a month is \
+                 another one. `every {step}d` goes on from slot to slot."
+            ));
+        }
+        if body == "*" && size % step != 0 && field != Field::Day {
             return Some(format!(
                 "`{item}` starts anew with each {}: the last gap is {}, not {step}.",
                 field.larger(),

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::next::Zones;
-use crate::config::{Config, Origin};
+use crate::config::{Config, Origin, ProblemKind, Source};
 use crate::error::{Error, Kind, Result};
 
 /// Who says it where nobody was asked.
@@ -18,9 +18,9 @@ pub struct Zone {
     pub name: String,
     /// Who said so, as a phrase: `HERMES_TIMEZONE`, a file, or the host.
     pub origin: String,
-    /// A configured name that is no zone; the host's rules are used instead, as the other program
-    /// does.
-    pub unknown: Option<String>,
+    /// What was configured over it and is no zone, with where: something else is used instead, as by
+    /// the other program.
+    pub unknown: Vec<String>,
 }
 
 impl Zone {
@@ -28,12 +28,11 @@ impl Zone {
     /// offset.
     #[must_use]
     pub fn of(config: &Config) -> Zone {
-        let named = config.text("timezone").filter(|name| !name.is_empty());
-        let Some(name) = named else {
-            return Zone::host(None);
-        };
-        let Ok(configured) = TimeZone::get(name) else {
-            return Zone::host(Some(name.to_owned()));
+        let unknown = unknown(config);
+        let named = config.text("timezone");
+        let named = named.and_then(|name| Some((name, TimeZone::get(name).ok()?)));
+        let Some((name, configured)) = named else {
+            return Zone::host(unknown);
         };
         let origin = config
             .get("timezone")
@@ -47,7 +46,7 @@ impl Zone {
             zones,
             name: name.to_owned(),
             origin,
-            unknown: None,
+            unknown,
         }
     }
 
@@ -63,7 +62,7 @@ impl Zone {
             zones,
             name: name.to_owned(),
             origin: origin.to_owned(),
-            unknown: None,
+            unknown: Vec::new(),
         })
     }
 
@@ -73,7 +72,27 @@ impl Zone {
         (self.origin != HOST).then_some(self.name.as_str())
     }
 
-    fn host(unknown: Option<String>) -> Zone {
+    /// Which zone it is and who said so, for people.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("{}, from {}", self.name, self.origin)
+    }
+
+    /// The same for tools.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({"name": self.name, "source": self.origin})
+    }
+
+    /// What an operator should know of a zone that is not the one that was meant.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let words = self.words();
+        let said = |what: &String| format!("{what}. Schedules are read in {words}.");
+        self.unknown.iter().map(said).collect()
+    }
+
+    fn host(unknown: Vec<String>) -> Zone {
         let zone = TimeZone::system();
         let name = zone.iana_name().unwrap_or("the host's rules").to_owned();
         let (zones, origin) = (Zones::of(zone), HOST.to_owned());
@@ -103,6 +122,17 @@ pub fn handed_on(name: Option<&str>) -> Result<TimeZone> {
     }
 }
 
+/// What the layers over the one that counts say of a zone that is none.
+fn unknown(config: &Config) -> Vec<String> {
+    let current = config.get("timezone");
+    let current = current.map_or(Source::Default, |setting| setting.current.origin.source);
+    let problems = config.problems().iter().filter(|problem| {
+        let is_zone = matches!(problem.key.as_deref(), Some("timezone" | "HERMES_TIMEZONE"));
+        is_zone && problem.kind == ProblemKind::IllTyped && problem.source() > current
+    });
+    problems.map(ToString::to_string).collect()
+}
+
 /// `config.yaml:3`, or the name of the variable or flag.
 fn said(origin: &Origin) -> String {
     let file = origin.file.as_ref().map(|file| file.display().to_string());
@@ -111,5 +141,44 @@ fn said(origin: &Origin) -> String {
         (Some(file), None, _) => file,
         (None, _, Some(name)) => name.clone(),
         (None, _, None) => "the configuration".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layer;
+    use crate::config::layer::Format;
+
+    fn zone(yaml: &str, variable: Option<&str>) -> Zone {
+        let file = Layer::of_text(Format::Yaml, "config.yaml".as_ref(), yaml);
+        let asked = |name: &str| {
+            let value = variable.filter(|_| name == "HERMES_TIMEZONE")?;
+            Some(value.to_owned())
+        };
+        let environment = Layer::of_environment(&asked);
+        Zone::of(&Config::of_layers(Vec::new(), vec![file, environment]))
+    }
+
+    #[test]
+    fn a_zone_that_is_none_is_told_unless_something_else_goes_before_it() {
+        assert_eq!(zone("timezone: Asia/Tokyo\n", None).warnings(), [""; 0]);
+        let said = zone("timezone: Mars/Base\n", None).warnings();
+        assert!(
+            said.len() == 1
+                && said[0].starts_with("config.yaml:1:11: timezone is 'Mars/Base'")
+                && said[0].ends_with("from the host."),
+            "{said:?}"
+        );
+        let said = zone("timezone: Asia/Tokyo\n", Some("Mars/Base")).warnings();
+        assert!(
+            said[0].contains("HERMES_TIMEZONE is 'Mars/Base'")
+                && said[0].ends_with("Asia/Tokyo, from config.yaml:1."),
+            "{said:?}"
+        );
+        assert_eq!(
+            zone("timezone: Mars/Base\n", Some("UTC")).warnings(),
+            [""; 0]
+        );
     }
 }

@@ -3,13 +3,15 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::signature::{failure_type, incident_id, signature};
+use super::signature::{DELIVERY, failure_type, incident_id, signature};
 use super::store::Ledger;
 use crate::clock::iso;
 use crate::error::Result;
 
 /// Longest error that an incident keeps, in characters.
 const KEPT: usize = 500;
+/// What the errors of deliveries begin with, and nothing else that we record.
+const UNDELIVERED: &str = "not delivered: ";
 
 impl Ledger {
     /// Records a failure: a new incident, or another sighting of one. One that was closed or resolved
@@ -20,6 +22,32 @@ impl Ledger {
     pub fn record_failure(
         &self,
         job_id: &str,
+        error: &str,
+        output_file: Option<&str>,
+        now: Timestamp,
+    ) -> Result<String> {
+        self.record_incident((job_id, failure_type(error)), error, output_file, now)
+    }
+
+    /// Records that the result of a run did not arrive, whether or not the run was good. Returns the id
+    /// of the incident.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_undelivered(
+        &self,
+        job_id: &str,
+        error: &str,
+        output_file: Option<&str>,
+        now: Timestamp,
+    ) -> Result<String> {
+        let error = format!("{UNDELIVERED}{error}");
+        self.record_incident((job_id, DELIVERY), &error, output_file, now)
+    }
+
+    fn record_incident(
+        &self,
+        (job_id, kind): (&str, &str),
         error: &str,
         output_file: Option<&str>,
         now: Timestamp,
@@ -36,32 +64,35 @@ impl Ledger {
              acked_at = CASE WHEN state IN ('resolved','closed') THEN NULL ELSE acked_at END,
              closed_at = NULL,
              state = CASE WHEN state IN ('resolved','closed') THEN 'detected' ELSE state END",
-            params![id, job_id, signature, failure_type(error), at, kept, output_file],
+            params![id, job_id, signature, kind, at, kept, output_file],
         )?;
         Ok(id)
     }
 
-    /// A good run resolves the open incidents of its job. Returns whether there were any.
+    /// Resolves the open incidents of a job: those of its runs where a run was good, those of its
+    /// deliveries where nothing was left undelivered.
     ///
     /// # Errors
     /// When SQLite refuses.
-    pub fn resolve_incidents(&self, job_id: &str, now: Timestamp) -> Result<bool> {
-        let at = iso(now, self.zone());
-        let open = self.read(|connection| {
-            connection.query_row(
-                "SELECT count(*) FROM cron_incidents WHERE job_id = ?1 AND state IN ('detected','alerted')",
-                [job_id],
-                |row| row.get::<_, i64>(0),
-            )
-        })?;
-        if open > 0 {
-            self.change(
-                "UPDATE cron_incidents SET state = 'resolved', closed_at = ?2
-                 WHERE job_id = ?1 AND state IN ('detected','alerted')",
-                params![job_id, at],
-            )?;
-        }
-        Ok(open > 0)
+    pub fn resolve_incidents(
+        &self,
+        job_id: &str,
+        (ran, delivered): (bool, bool),
+        now: Timestamp,
+    ) -> Result<()> {
+        self.change(
+            "UPDATE cron_incidents SET state = 'resolved', closed_at = ?2
+             WHERE job_id = ?1 AND state IN ('detected','alerted')
+             AND CASE WHEN coalesce(error, '') LIKE ?3 THEN ?4 ELSE ?5 END",
+            params![
+                job_id,
+                iso(now, self.zone()),
+                format!("{UNDELIVERED}%"),
+                delivered,
+                ran
+            ],
+        )
+        .map(drop)
     }
 
     /// Marks an incident as seen by a person. Returns whether there is such an open one.
@@ -97,8 +128,7 @@ mod tests {
             .unwrap();
         assert_eq!(first, second);
         assert!(ledger.acknowledge(&first, now).unwrap());
-        assert!(ledger.resolve_incidents("job1", now).unwrap());
-        assert!(!ledger.resolve_incidents("job1", now).unwrap());
+        ledger.resolve_incidents("job1", (true, true), now).unwrap();
         assert!(!ledger.acknowledge(&first, now).unwrap(), "it is over");
         ledger
             .record_failure("job1", "Script exited with code 3", None, now)
@@ -110,5 +140,35 @@ mod tests {
             IncidentState::from("detected".to_owned())
         );
         assert_eq!(incidents[0].acked_at, None);
+    }
+
+    #[test]
+    fn what_was_not_delivered_is_an_incident_of_its_own_kind_with_an_end_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&directory.path().join("e.db"), TimeZone::UTC).unwrap();
+        let now: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
+        let states = || {
+            let kept = ledger.read(|c| rows::incidents(c, 10)).unwrap().unwrap();
+            let of = |kind: &str| {
+                let found = kept.iter().find(|incident| incident.failure_type == kind);
+                found.map(|incident| incident.state.word().to_owned())
+            };
+            (of("delivery"), of("script"))
+        };
+        let word = |word: &str| Some(word.to_owned());
+        ledger
+            .record_undelivered("job1", "the connection timed out", None, now)
+            .unwrap();
+        ledger
+            .record_failure("job1", "Script exited with code 3", None, now)
+            .unwrap();
+        ledger
+            .resolve_incidents("job1", (true, false), now)
+            .unwrap();
+        assert_eq!(states(), (word("detected"), word("resolved")));
+        ledger
+            .resolve_incidents("job1", (false, true), now)
+            .unwrap();
+        assert_eq!(states(), (word("resolved"), word("resolved")));
     }
 }

@@ -8,6 +8,9 @@ use sha2::{Digest, Sha256};
 /// How much of an error counts, in characters.
 const COUNTED: usize = 200;
 
+/// The kind of a failure to deliver.
+pub const DELIVERY: &str = "delivery";
+
 /// First 12 hex digits of SHA-256 over job and normalised error.
 #[must_use]
 pub fn signature(job_id: &str, error: &str) -> String {
@@ -73,7 +76,7 @@ pub fn failure_type(error: &str) -> &'static str {
                 "authentication",
             ],
         ),
-        ("delivery", &["deliver"]),
+        (DELIVERY, &["deliver"]),
         ("config", &["config", "not configured", "refused"]),
         ("script", &["script"]),
         ("agent", &["agent"]),

@@ -82,7 +82,7 @@ impl Cron {
 
     async fn pass(&mut self) {
         if let Err(error) = self.ticker.tick().await {
-            tracing::error!("A pass over the jobs failed: {error}.");
+            tracing::error!("A pass over the jobs failed: {}.", error.in_full());
         }
         let after = self.ticker.now();
         let wait: SignedDuration = self.ticker.next_wake(after.wall).duration_since(after.wall);

@@ -91,13 +91,7 @@ impl Read {
 }
 
 fn agent(config: &Config) -> Result<agent::AgentCommand> {
-    use crate::error::{Context as _, Kind};
-    let section = serde_json::Value::Object(config.section("agent"));
-    let settings: agent::Settings = serde_json::from_value(section).context(
-        Kind::Invalid,
-        "the section [agent] of config.toml cannot be read",
-    )?;
-    settings.resolve()
+    agent::Settings::of(config)?.resolve()
 }
 
 fn zone(name: Option<&str>) -> TimeZone {

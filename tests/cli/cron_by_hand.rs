@@ -261,3 +261,81 @@ fn an_interrupted_run_is_cancelled_with_what_it_started() {
         .assert()
         .code(0);
 }
+
+/// Makes a shell with these words the way in which results go out.
+fn deliver(sandbox: &Sandbox, words: &str) {
+    let own = json!({"deliver_command": ["/bin/sh", "-c", words]});
+    store(sandbox, &[job(ID, &json!({"x_hermes": own}))]);
+}
+
+const UNREACHABLE: &str = "cat >\"$HERMES_HOME/seen\"; echo timed out >&2; exit 7";
+
+/// The kinds of the open incidents.
+fn incidents(sandbox: &Sandbox) -> Vec<String> {
+    let (_, told, _) = document(sandbox, &["cron", "incidents"]);
+    let open = told["homes"][0]["incidents"].as_array().expect("incidents");
+    let kind = |incident: &serde_json::Value| incident["failure_type"].as_str().map(str::to_owned);
+    let mut kinds: Vec<_> = open.iter().filter_map(kind).collect();
+    kinds.sort_unstable();
+    kinds
+}
+
+#[test]
+fn b144_a_result_that_does_not_arrive_is_told_in_every_way_and_the_run_stays_good() {
+    let sandbox = home();
+    deliver(&sandbox, UNREACHABLE);
+    let (code, _, err) = said(&sandbox, &["cron", "run", ID]);
+    assert_eq!(code, 0, "the run was good: {err}");
+    let why = "the delivery command '/bin/sh' exited with code 7: timed out";
+    assert!(
+        err.contains("succeeded") && err.contains(&format!("Its result was not delivered: {why}")),
+        "{err}"
+    );
+    assert_eq!(stored(&sandbox)[0]["last_status"], "delivery_failed");
+    let row = &runs(&sandbox)[0];
+    assert_eq!(
+        (&row["status"], &row["delivery_outcome"]),
+        (&json!("completed"), &json!("failed"))
+    );
+    assert!(row["delivery_error"].to_string().contains(why), "{row}");
+    let (_, out, _) = said(&sandbox, &["cron", "runs"]);
+    assert!(
+        out.contains("completed, by hand, not delivered") && out.contains(why),
+        "{out}"
+    );
+    assert_eq!(incidents(&sandbox), ["delivery"]);
+}
+
+#[test]
+fn an_end_of_a_run_and_of_its_delivery_have_incidents_of_their_own() {
+    let sandbox = home();
+    deliver(&sandbox, UNREACHABLE);
+    script(&sandbox, "ok.sh", "exit 3");
+    let (code, told, _) = document(&sandbox, &["cron", "run", ID]);
+    assert_eq!(
+        (code, &told["outcome"], &told["delivery_outcome"]),
+        (1, &json!("failed"), &json!("failed")),
+        "{told}"
+    );
+    assert!(told["error"].to_string().contains("code 3"), "{told}");
+    assert!(
+        told["delivery_error"].to_string().contains("code 7"),
+        "{told}"
+    );
+    assert_eq!(incidents(&sandbox), ["delivery", "script"]);
+    script(&sandbox, "ok.sh", "echo fine");
+    assert_eq!(said(&sandbox, &["cron", "run", ID]).0, 0);
+    assert_eq!(
+        incidents(&sandbox),
+        ["delivery"],
+        "a good run ends the other"
+    );
+    deliver(&sandbox, "cat >\"$HERMES_HOME/letter\"");
+    let (code, _, err) = said(&sandbox, &["cron", "run", ID]);
+    assert!(code == 0 && !err.contains("delivered"), "{err}");
+    let letter = std::fs::read_to_string(sandbox.home().join("letter"));
+    assert_eq!(letter.expect("it came"), "fine\n");
+    assert_eq!(incidents(&sandbox), [""; 0]);
+    let arrived = |run: &serde_json::Value| run["delivery_outcome"] == "delivered";
+    assert_eq!(runs(&sandbox).iter().filter(|run| arrived(run)).count(), 1);
+}

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use crate::common::Sandbox;
 use crate::common::jobs::{agent, document, home, job, said, script, serving, store, stored, with};
-use crate::common::tree::{differences, tree};
 
 #[test]
 fn a_job_is_kept_in_the_shape_of_the_other_program() {
@@ -83,35 +82,6 @@ fn what_is_only_ours_stands_in_our_corner() {
         (&job["next_run_at"], &job["repeat"]["times"]),
         (&json!(null), &json!(1))
     );
-}
-
-#[test]
-fn a_dry_run_of_any_change_leaves_every_byte() {
-    let sandbox = with(&[job("aaaaaaaaaaaa", &json!({}))]);
-    let before = tree(sandbox.user_home());
-    for words in [
-        &[
-            "cron",
-            "create",
-            "every 1h",
-            "--script",
-            "ok.sh",
-            "--no-agent",
-        ][..],
-        &["cron", "edit", "aaaaaaaaaaaa", "--schedule", "every 2h"],
-        &["cron", "pause", "aaaaaaaaaaaa"],
-        &["cron", "resume", "aaaaaaaaaaaa"],
-        &["cron", "remove", "aaaaaaaaaaaa"],
-        &["cron", "run", "aaaaaaaaaaaa"],
-        &["pause"],
-        &["resume"],
-    ] {
-        let words = [words, &["--dry-run"]].concat();
-        let (code, out, err) = said(&sandbox, &words);
-        assert_eq!(code, 0, "{words:?}: {out}{err}");
-        let after = tree(sandbox.user_home());
-        assert_eq!(differences(&before, &after), [""; 0], "{words:?}");
-    }
 }
 
 #[test]
@@ -403,4 +373,57 @@ fn a_name_that_is_taken_is_told() {
     let (code, _, err) = said(&sandbox, &words);
     assert_eq!(code, 0);
     assert!(err.contains("Job aaaaaaaaaaaa has the same name"), "{err}");
+}
+
+#[test]
+fn a_command_is_no_target_of_a_delivery_and_the_flag_for_it_is_named() {
+    let sandbox = with(&[job("aaaaaaaaaaaa", &json!({}))]);
+    let before = stored(&sandbox);
+    let deliver = ["--deliver", "command:mail -s hi me"];
+    let create = [
+        "cron",
+        "create",
+        "every 1h",
+        "--script",
+        "ok.sh",
+        "--no-agent",
+    ];
+    for words in [&create[..], &["cron", "edit", "aaaaaaaaaaaa"]] {
+        let (code, _, err) = said(&sandbox, &[words, &deliver].concat());
+        assert_eq!(code, 64, "{err}");
+        assert!(err.contains("--deliver-command 'mail -s hi me'"), "{err}");
+        assert!(!err.contains("Hermes Agent"), "{err}");
+    }
+    assert_eq!(stored(&sandbox), before);
+}
+
+#[test]
+fn an_agent_that_is_written_wrong_is_told_with_line_value_and_what_is_allowed() {
+    let sandbox = home();
+    let ask = ["cron", "create", "every 1d", "How are things?"];
+    for (text, told) in [
+        (
+            "[agent]\npreset = \"foo\"\n",
+            [
+                "config.toml:2:",
+                "agent.preset is 'foo'",
+                "hermes, claude, codex",
+            ],
+        ),
+        (
+            "[serve]\n\n[agent]\ncommand = \"my-agent --once\"\n",
+            ["config.toml:4:", "'my-agent …'", "a list of texts"],
+        ),
+    ] {
+        sandbox.write("config.toml", text);
+        let (code, _, err) = said(&sandbox, &ask);
+        assert_eq!(code, 1, "{err}");
+        assert!(!err.contains("no agent is configured"), "{err}");
+        for part in told {
+            assert!(err.contains(part), "{part}: {err}");
+        }
+    }
+    // What needs no agent is run all the same.
+    store(&sandbox, &[job("aaaaaaaaaaaa", &json!({}))]);
+    assert_eq!(said(&sandbox, &["cron", "run", "aaaaaaaaaaaa"]).0, 0);
 }

@@ -1,5 +1,13 @@
 //! `hermes cron edit|pause|resume|remove`, and how a job is named.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "one of these tests answers a question on a terminal"
+)]
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use predicates::prelude::*;
@@ -192,4 +200,91 @@ fn b59_changes_of_several_writers_all_survive() {
     assert_eq!(kept.len(), 8);
     let paused = |job: &&Value| job["state"] == "paused";
     assert_eq!(kept.iter().filter(paused).count(), 4);
+}
+
+#[test]
+fn what_was_changed_is_told_in_the_words_of_the_command_line() {
+    let sandbox = with(&[job(ID, &json!({}))]);
+    let words = [
+        "--timeout",
+        "20m",
+        "--deliver-command",
+        "mail me",
+        "--schedule",
+        "every 2h",
+    ];
+    let (code, out, _) = said(&sandbox, &[&["cron", "edit", ID], &words[..]].concat());
+    assert_eq!(code, 0, "{out}");
+    let changed = out.lines().find(|line| line.contains("changed"));
+    let changed = changed.expect("what was changed");
+    for word in ["timeout", "deliver-command", "schedule", "next run"] {
+        assert!(changed.contains(word), "{word}: {changed}");
+    }
+    assert!(!changed.contains('_'), "{changed}");
+    let (_, told, _) = document(&sandbox, &["cron", "edit", ID, "--timeout", "5m"]);
+    assert_eq!(told["changed"], json!(["x_hermes.timeout_seconds"]));
+}
+
+/// On a terminal the question is asked, and only a yes removes.
+#[test]
+fn removal_on_a_terminal_asks() {
+    let sandbox = with(&[job(ID, &json!({}))]);
+    for (answer, code, left) in [("\n", 1, 1), ("no\n", 1, 1), ("y\n", 0, 0)] {
+        let pty = nix::pty::openpty(None, None).expect("a terminal");
+        let end = || Stdio::from(pty.slave.try_clone().expect("its end"));
+        let mut child = Command::new(env!("CARGO_BIN_EXE_hermes"))
+            .env_clear()
+            .env("HOME", sandbox.user_home())
+            .args(["cron", "remove", ID])
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .expect("it starts");
+        let mut terminal = File::from(pty.master);
+        let mut shown = Vec::new();
+        while !shown.ends_with(b"[y/N]\r\n") {
+            let mut byte = [0];
+            terminal.read_exact(&mut byte).expect("a question");
+            shown.extend(byte);
+        }
+        let question = String::from_utf8_lossy(&shown);
+        assert!(
+            question.contains(&format!("Remove job {ID} (job {ID})?")),
+            "{question}"
+        );
+        assert_eq!(stored(&sandbox).len(), 1, "nothing before the answer");
+        terminal.write_all(answer.as_bytes()).expect("an answer");
+        let status = child.wait().expect("its end");
+        assert_eq!(
+            (status.code(), stored(&sandbox).len()),
+            (Some(code), left),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "waits for a lock as long as a writer does: tests/run long"]
+fn b107_a_store_whose_lock_stays_taken_is_told_with_its_holder_at_length() {
+    let sandbox = with(&[job(ID, &json!({}))]);
+    let before = stored(&sandbox);
+    let path = sandbox.write("cron/.jobs.lock", "");
+    let patience = std::time::Duration::from_secs(10);
+    let _held = hermes::cron::jobs_lock::take(&path, patience).expect("a lock");
+    let (code, _, err) = said(&sandbox, &["cron", "pause", ID]);
+    assert_eq!(code, 1, "{err}");
+    let own = format!("held by pid {} (", std::process::id());
+    let program = std::env::args().next().expect("a program");
+    for part in [
+        ".jobs.lock",
+        "within 30s",
+        &own,
+        &program,
+        " old)",
+        "nothing was written",
+    ] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+    assert_eq!(stored(&sandbox), before);
 }

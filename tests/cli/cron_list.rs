@@ -371,3 +371,21 @@ fn what_stands_in_a_store_cannot_act_on_the_terminal() {
         );
     }
 }
+
+#[test]
+fn a_job_is_shown_with_its_runs_and_how_they_were_run() {
+    let sandbox = with(&[job(ID, &json!({}))]);
+    assert_eq!(said(&sandbox, &["cron", "run", ID]).0, 0);
+    let (_, out, _) = said(&sandbox, &["cron", "show", ID]);
+    let table: Vec<_> = out
+        .lines()
+        .skip_while(|line| !line.starts_with("RUN "))
+        .collect();
+    let [head, row, ..] = table.as_slice() else {
+        panic!("no runs: {out}");
+    };
+    assert!(head.contains("MODE") && !head.contains("JOB"), "{head}");
+    assert!(row.contains("in_process") && !row.contains(" - "), "{row}");
+    let (_, shown, _) = document(&sandbox, &["cron", "show", ID]);
+    assert_eq!(shown["runs"][0]["facts"]["mode"], "in_process", "{shown}");
+}

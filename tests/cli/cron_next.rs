@@ -33,6 +33,7 @@ fn a_text_is_read_and_its_instants_are_shown() {
         document,
         serde_json::json!({
             "schedule": {"kind": "cron", "expr": "30 2 * * *", "display": "daily at 2:30"},
+            "zone": {"name": "Europe/Berlin", "source": "--tz"},
             // The first is skipped by the clock: it keeps its wall clock and fires at 03:30+02:00.
             "next": [
                 "2026-03-29T02:30:00+01:00",
@@ -171,4 +172,91 @@ fn wrong_options_are_usage_errors() {
             .assert()
             .code(64);
     }
+}
+
+#[test]
+fn seconds_in_front_are_told_with_the_text_that_is_right() {
+    let sandbox = Sandbox::new();
+    let (document, code) = next(&sandbox, &["0 30 9 * * *"]);
+    assert_eq!(code, 1);
+    let hint = document["error"]["hint"].as_str().expect("a hint");
+    assert!(
+        hint.contains("seconds come last") && hint.contains("`30 9 * * * 0`"),
+        "{hint}"
+    );
+    assert!(hint.ends_with("without them `30 9 * * *`"), "{hint}");
+    for right in ["30 9 * * * 0", "30 9 * * *"] {
+        let (document, code) = next(&sandbox, &[right, "--from", "2026-06-17", "--tz", "UTC"]);
+        assert_eq!(code, 0, "{right}");
+        assert_eq!(document["next"][0], "2026-06-17T09:30:00+00:00", "{right}");
+    }
+    let (document, _) = next(&sandbox, &["15 30 99 * * *"]);
+    let hint = document["error"]["hint"].as_str().expect("a hint");
+    assert!(
+        !hint.contains("come last"),
+        "that makes no sense either: {hint}"
+    );
+}
+
+#[test]
+fn steps_that_start_anew_and_days_that_are_counted_are_told() {
+    let sandbox = Sandbox::new();
+    for (text, said) in [
+        ("0 0 */2 * *", "starts anew on the 1st of each month"),
+        (
+            "0 0 * * */2",
+            "starts anew with each week: the last gap is 1",
+        ),
+        ("every 2d", "counted from one slot to the next"),
+    ] {
+        let (document, code) = next(&sandbox, &[text]);
+        assert_eq!(code, 0, "{text}");
+        let warnings = document["warnings"].to_string();
+        assert!(warnings.contains(said), "{text}: {warnings}");
+        assert!(!warnings.contains("last run"), "{warnings}");
+    }
+}
+
+#[test]
+fn b65_a_zone_that_nobody_knows_is_told_with_what_is_used_instead() {
+    let sandbox = crate::common::jobs::with(&[]);
+    let told = |words: &[&str], variable: &str| {
+        let mut command = sandbox.hermes();
+        command.args(words).env("HERMES_TIMEZONE", variable);
+        let output = command.output().expect("it runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let create = [
+        "create",
+        "every 1h",
+        "--script",
+        "ok.sh",
+        "--no-agent",
+        "--dry-run",
+    ];
+    let verbs = [&["next", "every 1h"][..], &create, &["list"], &["status"]];
+    for verb in verbs {
+        let words = [&["cron"], verb].concat();
+        sandbox.write("config.yaml", "\ntimezone: Mars/Base\n");
+        let (_, err) = told(&words, "");
+        for part in ["config.yaml:2:", "'Mars/Base'", " in UTC, from the host"] {
+            assert!(err.contains(part), "{verb:?}: {part}: {err}");
+        }
+        let (_, err) = told(&words, "Asia/Tokyo");
+        assert!(!err.contains("Mars/Base"), "it is not asked: {err}");
+        sandbox.write("config.yaml", "timezone: Asia/Kolkata\n");
+        let (_, err) = told(&words, "Mars/Base");
+        for part in ["HERMES_TIMEZONE is 'Mars/Base'", "Asia/Kolkata, from "] {
+            assert!(err.contains(part), "{verb:?}: {part}: {err}");
+        }
+    }
+    for verb in ["list", "status"] {
+        let (out, _) = told(&["cron", verb], "Asia/Tokyo");
+        assert!(out.contains("Asia/Tokyo, from HERMES_TIMEZONE"), "{out}");
+    }
+    let (document, _) = next(&sandbox, &["every 1h"]);
+    assert_eq!(document["zone"]["name"], "Asia/Kolkata");
+    let source = document["zone"]["source"].as_str().expect("a source");
+    assert!(source.ends_with("config.yaml:1"), "{source}");
 }

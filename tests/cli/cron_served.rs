@@ -8,11 +8,12 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::json;
 
 use crate::common::Sandbox;
 use crate::common::jobs::{NOW, document, job, said, script, stored, with};
+use crate::common::log::Log;
 use crate::common::serving::{self, Serving};
 
 const ID: &str = "aaaaaaaaaaaa";
@@ -229,4 +230,102 @@ fn b49_a_slow_job_and_one_that_fails_keep_no_other_from_its_slot() {
         assert_eq!(row["status"], status, "{id}");
         assert_eq!(row["scheduled_instant"], "2026-06-17T10:01:00+00:00");
     }
+}
+
+#[test]
+fn a_run_that_lost_its_serve_is_marked_as_adopted_by_the_next_one() {
+    let (sandbox, serve) = held();
+    let (mut child, _out, _) = begun(&sandbox);
+    serve.kill();
+    let mut next = Serving::at(&sandbox, NOW);
+    let words = "goes on without the dispatcher that started it";
+    // Its first pass adopts the run; the clock does not settle as long as the job runs.
+    let looks = (0..500).map(|_| said(&sandbox, &["cron", "status"]).1);
+    let seen = looks.into_iter().find(|out| out.contains(words));
+    let seen = seen.expect("it is marked");
+    assert!(seen.contains(&format!("of job {ID}, began ")), "{seen}");
+    let (_, status, _) = document(&sandbox, &["cron", "status"]);
+    let detail = status["homes"][0]["running"][0]["facts"]["detail"].to_string();
+    assert!(detail.contains(words), "{status}");
+    let (_, out, _) = said(&sandbox, &["cron", "runs"]);
+    assert!(out.contains(words), "{out}");
+    let_go(&sandbox, "0");
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+    next.clock("settle");
+    let (_, out, _) = said(&sandbox, &["cron", "status"]);
+    assert!(!out.contains(words), "{out}");
+    assert_eq!(next.stop().code(), Some(0));
+}
+
+/// A serve that writes a log, at an instant.
+fn logging(sandbox: &Sandbox) -> (Serving, Log) {
+    let (child, log) = Log::of(serving::command(sandbox, NOW, &[]));
+    let mut serve = Serving::ready(sandbox, child);
+    serve.clock("settle");
+    (serve, log)
+}
+
+#[test]
+fn a_job_that_is_refused_at_every_slot_is_told_once_and_recorded_each_time() {
+    let minutely = json!({
+        "deliver": "telegram:1", "next_run_at": "2026-06-17T10:01:00+00:00",
+        "schedule": {"kind": "interval", "minutes": 1, "display": "every 1m"},
+    });
+    let sandbox = with(&[job(ID, &minutely)]);
+    serving::configure(&sandbox, "");
+    let (mut serve, log) = logging(&sandbox);
+    serve.pass(240, 60);
+    assert_eq!(serve.stop().code(), Some(0));
+    let told: Vec<_> = log
+        .rest()
+        .filter(|line| line.contains("is refused"))
+        .collect();
+    assert!(
+        told.len() == 1 && told[0].contains("telegram:1"),
+        "{told:?}"
+    );
+    let (_, runs, _) = document(&sandbox, &["cron", "runs"]);
+    let slots = runs["homes"][0]["slots_not_run"]
+        .as_array()
+        .expect("slots")
+        .clone();
+    assert!(slots.len() >= 4, "{slots:?}");
+    assert!(
+        slots.iter().all(|slot| slot["outcome"] == "refused"),
+        "{slots:?}"
+    );
+}
+
+#[test]
+fn a_pass_without_descriptors_is_told_with_its_cause_and_its_slot_runs_later() {
+    let due = json!({"next_run_at": "2026-06-17T10:02:00+00:00"});
+    let sandbox = with(&[job(ID, &due)]);
+    serving::configure(&sandbox, "");
+    let (mut serve, mut log) = logging(&sandbox);
+    let limit = |serve: &Serving, most: Option<u64>| {
+        let pid = i32::try_from(serve.pid()).ok().and_then(Pid::from_raw);
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        let new = Rlimit {
+            current: most.or(maximum),
+            maximum,
+        };
+        prlimit(pid, Resource::Nofile, new).expect("a limit");
+    };
+    limit(&serve, Some(4));
+    serve.pass(180, 60);
+    let line = log.wait_for("A pass over the jobs failed");
+    assert!(line.contains("Too many open files"), "{line}");
+    let marker = sandbox.home().join("cron/ticker_last_error");
+    assert!(!marker.exists(), "there is no descriptor for it either");
+    limit(&serve, None);
+    // Passes are rarer where descriptors ran out.
+    serve.pass(1800, 60);
+    let (_, runs, _) = document(&sandbox, &["cron", "runs"]);
+    let runs = runs["homes"][0]["runs"].as_array().expect("runs").clone();
+    let slots: Vec<_> = runs.iter().map(|run| &run["scheduled_instant"]).collect();
+    assert!(
+        slots.contains(&&json!("2026-06-17T10:02:00+00:00")),
+        "{slots:?}"
+    );
+    assert_eq!(serve.stop().code(), Some(0));
 }

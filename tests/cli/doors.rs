@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::tree::{differences, tree};
 
 #[test]
 fn doors_are_dialled_as_the_request_says() {
@@ -73,4 +74,45 @@ fn a_senseless_request_is_refused_and_the_command_is_not_advertised() {
         .failure();
     let help = sandbox.hermes().arg("--help").output().expect("a run");
     assert!(!String::from_utf8_lossy(&help.stdout).contains("__doors"));
+}
+
+#[test]
+fn a_worker_is_no_command_for_people_and_runs_nothing_without_its_payload() {
+    let sandbox = crate::common::jobs::with(&[]);
+    let before = tree(sandbox.user_home());
+    for help in [&["--help"][..], &["cron", "--help"], &["help"]] {
+        let output = sandbox.hermes().args(help).output().expect("a run");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let offers = said
+            .lines()
+            .any(|line| line.trim_start().starts_with("worker"));
+        assert!(!offers, "{help:?}: {said}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let mut command = sandbox.hermes();
+        let output = command.args(["completions", shell]).output();
+        let script = String::from_utf8(output.expect("a run").stdout).expect("text");
+        assert!(script.contains("completions"), "{shell}: {script}");
+        for hidden in ["--require-placement", "survivor", "__doors"] {
+            assert!(!script.contains(hidden), "{shell} offers {hidden}");
+        }
+    }
+    let id = "a".repeat(32);
+    for (words, payload) in [
+        (&["worker"][..], ""),
+        (&["worker", "--execution", &id], ""),
+        (&["worker", "--execution", &id], "{}"),
+        (&["cron", "worker"], ""),
+    ] {
+        let mut command = sandbox.hermes();
+        let output = command.args(words).write_stdin(payload).output();
+        let output = output.expect("a run");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && !said.is_empty(),
+            "{words:?}: {said}"
+        );
+        let after = tree(sandbox.user_home());
+        assert_eq!(differences(&before, &after), [""; 0], "{words:?}");
+    }
 }

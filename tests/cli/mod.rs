@@ -7,6 +7,7 @@ mod cron_by_hand;
 mod cron_cases;
 mod cron_clock;
 mod cron_create;
+mod cron_dry_run;
 mod cron_edges;
 mod cron_edit;
 mod cron_full;

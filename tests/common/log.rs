@@ -14,6 +14,11 @@ impl Log {
         (child, Self(BufReader::new(stderr).lines()))
     }
 
+    /// What is left of it, to its end.
+    pub(crate) fn rest(self) -> impl Iterator<Item = String> {
+        self.0.map(|line| line.expect("text"))
+    }
+
     /// Waits for a line with this text.
     pub(crate) fn wait_for(&mut self, text: &str) -> String {
         let mut seen = Vec::new();

@@ -104,14 +104,14 @@ impl Dispatcher {
 
     /// A claim that cannot be let go of now ends by its own age.
     pub(super) async fn release(&self, id: &str, by: &str, settles: Settles) {
-        let (id, by, zone) = (id.to_owned(), by.to_owned(), self.zone());
+        let (id, by) = (id.to_owned(), by.to_owned());
+        let (zone, now) = (self.zone(), self.now());
         let _it_ends_by_its_age = self
             .with_jobs(move |jobs| {
                 let Some(job) = jobs.find(&id) else {
                     return Ok(Change::Nothing(()));
                 };
-                finish::release(job, Some(&by));
-                settles.settle(job, &zone);
+                finish::decline(job, (&by, settles), now, &zone);
                 Ok(Change::Write(()))
             })
             .await;

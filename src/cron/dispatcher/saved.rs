@@ -109,17 +109,16 @@ impl Dispatcher {
                 error: Some(&told),
                 delivery: Some(&delivery),
             };
-            let ended = ledger.finish(&id, &owner, end, now)?;
-            match failed.filter(|_| ended) {
-                Some(error) => {
-                    ledger.record_failure(&job_id, &error, Some(&document), now)?;
-                }
-                None if ended => {
-                    ledger.resolve_incidents(&job_id, now)?;
-                }
-                None => {}
+            if !ledger.finish(&id, &owner, end, now)? {
+                return Ok(false);
             }
-            Ok(ended)
+            let nothing_to_send = delivery == Delivered::Suppressed.word();
+            let resolved = (failed.is_none(), nothing_to_send);
+            ledger.resolve_incidents(&job_id, resolved, now)?;
+            if let Some(error) = failed {
+                ledger.record_failure(&job_id, &error, Some(&document), now)?;
+            }
+            Ok(true)
         })
         .await
     }
@@ -141,25 +140,44 @@ impl Dispatcher {
         let word = delivered.as_ref().map_or(FAILED, |how| how.word());
         let environment = self.parts.environment.iter();
         let names = environment.map(|(name, value)| (name.as_str(), value.as_str()));
-        let error = delivered
-            .err()
-            .map(|error| redact(&error.to_string(), names));
-        let how = error.as_deref().unwrap_or(word);
-        (self.parts.say)(&format!(
-            "The result of run {} of job {} was delivered after all: {how}.",
-            row.id, row.job_id
-        ));
-        let id = row.id.clone();
+        let error = delivered.err().map(|error| redact(&error.in_full(), names));
+        let result = format!("The result of run {} of job {}", row.id, row.job_id);
+        let told = match &error {
+            Some(error) => format!("{result} was not delivered: {error}."),
+            None => format!("{result} was delivered after all."),
+        };
+        (self.parts.say)(&told);
         let settled = self
-            .with_ledger(move |ledger| ledger.settle_delivery(&id, word))
+            .settle_delivery(row, (word, error.clone()), saved)
             .await;
         let marked = match error {
             Some(error) => self.mark_undelivered(row, error).await,
             None => Ok(()),
         };
-        if let Err(error) = settled.map(drop).and(marked) {
+        if let Err(error) = settled.and(marked) {
             (self.parts.say)(&format!("What became of a delivery is not kept: {error}."));
         }
+    }
+
+    async fn settle_delivery(
+        &self,
+        row: &Execution,
+        (word, error): (&'static str, Option<String>),
+        saved: &Saved,
+    ) -> Result<()> {
+        let (id, job_id, now) = (row.id.clone(), row.job_id.clone(), self.now());
+        let document = saved.path.to_string_lossy().into_owned();
+        self.with_ledger(move |ledger| {
+            ledger.settle_delivery(&id, word)?;
+            let Some(error) = error else {
+                return ledger.resolve_incidents(&job_id, (false, true), now);
+            };
+            ledger.record_delivery_error(&id, &error)?;
+            ledger
+                .record_undelivered(&job_id, &error, Some(&document), now)
+                .map(drop)
+        })
+        .await
     }
 
     async fn mark_undelivered(&self, row: &Execution, error: String) -> Result<()> {

@@ -55,7 +55,7 @@ impl Parts {
             home: home.clone(),
             zone,
             clock: Arc::clone(&runtime.clock),
-            agent: agent_of(config)?,
+            agent: agent::Settings::of(config)?,
             settings: settings.cron,
             identity,
             machine,
@@ -65,21 +65,6 @@ impl Parts {
             say,
         })
     }
-}
-
-/// The agent, as configured: `[agent]` of `config.toml`.
-///
-/// # Errors
-/// When the section makes no sense.
-pub fn agent_of(config: &Config) -> Result<agent::Settings> {
-    let section = serde_json::Value::Object(config.section("agent"));
-    serde_json::from_value(section).map_err(|error| {
-        Error::new(
-            Kind::Invalid,
-            "the section [agent] of config.toml makes no sense",
-        )
-        .with_source(error)
-    })
 }
 
 /// The name of this machine.

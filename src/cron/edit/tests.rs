@@ -145,7 +145,7 @@ fn an_edit_of_the_words_leaves_the_slot_and_an_empty_text_takes_away() {
     let later = now() + jiff::SignedDuration::from_mins(10);
     assert_eq!(
         edit(&mut job, &words, later, &zones()),
-        ["prompt", "workdir", "x_hermes"]
+        ["prompt", "workdir", "x_hermes.env_file"]
     );
     assert_eq!(job["next_run_at"], slot);
     assert_eq!(

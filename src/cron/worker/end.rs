@@ -83,7 +83,7 @@ impl Worker {
         fault::point("worker.saved");
         let delivered = self.deliver(&report, error.as_deref()).await;
         let delivery_error = delivered.as_ref().err();
-        let delivery_error = delivery_error.map(|error| self.without_secrets(&error.to_string()));
+        let delivery_error = delivery_error.map(|error| self.without_secrets(&error.in_full()));
         fault::point("worker.delivered");
         let run = Run {
             error: error.as_deref(),
@@ -96,9 +96,8 @@ impl Worker {
         }
         fault::point("worker.marked");
         self.write_cause(&report, error.as_deref(), oom);
-        if !report.cancelled {
-            self.see_to_incident(error.as_deref(), document.as_deref());
-        }
+        let failures = (error.as_deref(), delivery_error.as_deref());
+        self.see_to_incidents(report.cancelled, failures, document.as_deref());
         let told: Vec<_> = error.into_iter().chain(troubles).collect();
         let told = (!told.is_empty()).then(|| told.join("; "));
         let delivery = delivered.map_or(FAILED, Delivered::word);
@@ -217,15 +216,25 @@ impl Worker {
             .record_cause(self.id(), &cause, detail, self.now());
     }
 
-    fn see_to_incident(&self, error: Option<&str>, document: Option<&str>) {
+    /// Whoever cancelled a run knows how it ended; whether its result arrived is another question.
+    fn see_to_incidents(
+        &self,
+        cancelled: bool,
+        (error, undelivered): (Option<&str>, Option<&str>),
+        document: Option<&str>,
+    ) {
         let (job, now) = (&self.work.task.job_id, self.now());
-        let _told_by_the_row_as_well = match error {
-            Some(error) => self
-                .ledger
-                .record_failure(job, error, document, now)
-                .map(drop),
-            None => self.ledger.resolve_incidents(job, now).map(drop),
-        };
+        let was_good = error.is_none() && !cancelled;
+        let resolved = (was_good, undelivered.is_none());
+        let _told_by_the_row_as_well = self.ledger.resolve_incidents(job, resolved, now);
+        if let Some(error) = error.filter(|_| !cancelled) {
+            let _told_by_the_row_as_well = self.ledger.record_failure(job, error, document, now);
+        }
+        if let Some(error) = undelivered {
+            let _told_by_the_row_as_well = self.ledger.record_delivery_error(self.id(), error);
+            let _told_by_the_job_as_well =
+                self.ledger.record_undelivered(job, error, document, now);
+        }
     }
 }
 

@@ -68,10 +68,9 @@ fn source(config: &Config) -> String {
 
 /// The agent that prompts are given to.
 pub(super) fn agent(config: &Config, facts: &Facts) -> AgentSeen {
-    let section = serde_json::Value::Object(config.section("agent"));
-    let settings: agent::Settings = match serde_json::from_value(section) {
+    let settings = match agent::Settings::of(config) {
         Ok(settings) => settings,
-        Err(error) => return AgentSeen::Unusable(error.to_string(), Vec::new()),
+        Err(error) => return AgentSeen::Unusable(error.in_full(), Vec::new()),
     };
     if !settings.is_configured() {
         return AgentSeen::NotConfigured;

@@ -73,6 +73,19 @@ impl Ledger {
         )
     }
 
+    /// Records that the result of an attempt did not arrive, beside the cause of its end where there is
+    /// one.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_delivery_error(&self, id: &str, error: &str) -> Result<bool> {
+        self.change(
+            "UPDATE execution_facts SET detail = CASE WHEN cause IS NULL THEN ?2
+             ELSE coalesce(detail || '; ', '') || ?2 END WHERE execution_id = ?1",
+            params![id, error],
+        )
+    }
+
     /// Records a slot that did not become an attempt. A slot that has an attempt keeps it.
     ///
     /// # Errors

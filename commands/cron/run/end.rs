@@ -1,0 +1,100 @@
+//! How a run that was watched ended, and whether its result arrived.
+
+use hermes::cron::delivery::FAILED;
+use hermes::cron::dispatcher::Fate;
+use hermes::cron::job::{Job, RawJob};
+use hermes::error::{Error, Kind, Result};
+use hermes::ledger::rows;
+use hermes::output::{human, json};
+use hermes::runtime::Runtime;
+use serde_json::json;
+
+use super::super::desk::Desk;
+use super::super::reference;
+use super::super::runs::delivery_error;
+use super::Run;
+use crate::exit::Exit;
+
+impl Run {
+    /// Tells how it ended. Whether its result arrived is told beside, and ends with nothing else.
+    pub(super) fn tell(
+        &self,
+        runtime: &mut Runtime,
+        desk: &Desk,
+        job: &RawJob,
+        fate: &Fate,
+    ) -> Result<Exit> {
+        let view = Job::read(job);
+        let job_id = view.id().unwrap_or_default();
+        let exit = exit_of(fate);
+        let (delivery, undelivered) = delivery(desk, fate)?;
+        if self.json {
+            let document = json!({
+                "schema": "hermes.cron-run/1",
+                "dry_run": false,
+                "job": job_id,
+                "execution": fate.execution_id(),
+                "outcome": fate.word(),
+                "error": fate.error(),
+                "delivery_outcome": delivery,
+                "delivery_error": undelivered,
+            });
+            json::print(&mut runtime.out, &document)?;
+            return Ok(exit);
+        }
+        let run = fate
+            .execution_id()
+            .map_or_else(String::new, |id| format!(" (run {})", reference::short(id)));
+        let label = human::printable(view.label());
+        let why = fate.error().map(human::printable);
+        let what = fate.word().replace('_', " ");
+        match (exit, why) {
+            (Exit::OK, _) => runtime.out.note(&format!("Job {label} succeeded{run}.")),
+            (_, Some(why)) => {
+                runtime.out.error(&Error::new(
+                    Kind::Failed,
+                    format!("job {label} {what}{run}: {why}"),
+                ));
+            }
+            (_, None) => runtime.out.error(&Error::new(
+                Kind::Failed,
+                format!("job {label} {what}{run}"),
+            )),
+        }
+        if delivery.as_deref() == Some(FAILED) {
+            let why = undelivered.unwrap_or_else(|| "nobody wrote down why".to_owned());
+            let why = human::printable(&why);
+            runtime
+                .out
+                .warn(&format!("Its result was not delivered: {why}."));
+        }
+        Ok(exit)
+    }
+}
+
+/// What a fate ends with.
+fn exit_of(fate: &Fate) -> Exit {
+    match fate {
+        Fate::Ended { ok: true, .. } => Exit::OK,
+        Fate::Ended { ok: false, .. } => Exit::FAILED,
+        Fate::Skipped(_) | Fate::Refused(_) | Fate::NotLaunched { .. } => Exit::ERROR,
+    }
+}
+
+/// What became of the result of a run, and why it did not arrive.
+fn delivery(desk: &Desk, fate: &Fate) -> Result<(Option<String>, Option<String>)> {
+    let Some(id) = fate.execution_id() else {
+        return Ok((None, None));
+    };
+    let copy = desk.ledger()?;
+    let row = desk.read(copy.as_ref(), |copy| {
+        copy.read(|c| rows::execution_by_id(c, id).map(Some))
+    })?;
+    let facts = desk.read(copy.as_ref(), |copy| {
+        copy.read(|c| rows::facts_of(c, id).map(Some))
+    })?;
+    Ok(row.map_or((None, None), |row| {
+        let why = delivery_error(&row, facts.as_ref());
+        (row.delivery_outcome, why)
+    }))
+}

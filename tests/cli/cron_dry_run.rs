@@ -1,0 +1,82 @@
+//! `--dry-run` of every verb that changes something: the home is left byte for byte.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::common::Sandbox;
+use crate::common::jobs::{document, job, said, script, settled, with};
+use crate::common::tree::{Entry, differences, tree};
+
+#[test]
+fn a_dry_run_of_any_change_leaves_every_byte() {
+    let sandbox = with(&[job("aaaaaaaaaaaa", &json!({}))]);
+    let before = tree(sandbox.user_home());
+    for words in [
+        &[
+            "cron",
+            "create",
+            "every 1h",
+            "--script",
+            "ok.sh",
+            "--no-agent",
+        ][..],
+        &["cron", "edit", "aaaaaaaaaaaa", "--schedule", "every 2h"],
+        &["cron", "pause", "aaaaaaaaaaaa"],
+        &["cron", "resume", "aaaaaaaaaaaa"],
+        &["cron", "remove", "aaaaaaaaaaaa"],
+        &["cron", "run", "aaaaaaaaaaaa"],
+        &["cron", "tick"],
+        &["cron", "tick", "--at", "2026-06-17T10:20:30"],
+        &["pause"],
+        &["pause", "--for", "2h", "--reason", "rollout"],
+        &["resume"],
+    ] {
+        unchanged(&sandbox, &before, words);
+    }
+    // What is paused, stopped, running or seen to have failed.
+    sandbox.write("ESTOP", "");
+    unchanged(&sandbox, &tree(sandbox.user_home()), &["resume"]);
+    std::fs::remove_file(sandbox.home().join("ESTOP")).expect("it goes");
+    script(&sandbox, "ok.sh", "exit 3");
+    assert_eq!(said(&sandbox, &["cron", "run", "aaaaaaaaaaaa"]).0, 1);
+    let (_, told, _) = document(&sandbox, &["cron", "incidents"]);
+    let incident = told["homes"][0]["incidents"][0]["id"]
+        .as_str()
+        .expect("an id");
+    let before = tree(sandbox.user_home());
+    unchanged(&sandbox, &before, &["cron", "incidents", "ack", incident]);
+    assert_eq!(said(&sandbox, &["cron", "pause", "aaaaaaaaaaaa"]).0, 0);
+    let before = tree(sandbox.user_home());
+    unchanged(&sandbox, &before, &["cron", "resume", "aaaaaaaaaaaa"]);
+    let go = sandbox.home().join("go");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &go, rustix::fs::Mode::RWXU).expect("a FIFO");
+    script(&sandbox, "ok.sh", "read -r word <\"$HERMES_HOME/go\"");
+    let (code, told, _) = document(&sandbox, &["cron", "run", "aaaaaaaaaaaa", "--detach"]);
+    assert_eq!(code, 0, "{told}");
+    // It reads: as soon as its dispatcher has written what it saw of that, nothing is written any more.
+    let mut held = std::fs::File::create(&go).expect("it reads");
+    let (mut before, mut same) = (tree(sandbox.user_home()), 0);
+    while same < 5 {
+        said(&sandbox, &["cron", "runs"]);
+        let now = tree(sandbox.user_home());
+        same = if now == before { same + 1 } else { 0 };
+        before = now;
+    }
+    let id = told["execution"].as_str().expect("an id");
+    unchanged(&sandbox, &before, &["cron", "cancel", id]);
+    held.write_all(b"end\n").expect("it reads");
+    drop(held);
+    settled(&sandbox);
+}
+
+/// A dry run is well, and leaves everything as it was.
+fn unchanged(sandbox: &Sandbox, before: &BTreeMap<PathBuf, Entry>, words: &[&str]) {
+    let words = [words, &["--dry-run"]].concat();
+    let (code, out, err) = said(sandbox, &words);
+    assert_eq!(code, 0, "{words:?}: {out}{err}");
+    let after = tree(sandbox.user_home());
+    assert_eq!(differences(before, &after), [""; 0], "{words:?}");
+}
