@@ -274,14 +274,24 @@ impl Report {
     /// explains: a stop comes before a fault that it hides.
     #[must_use]
     pub fn first_to_mend(&self) -> Option<&Reported> {
-        let key = |(root, symptoms): (&Reported, &[Reported])| {
-            let below = symptoms.iter().map(|found| found.severity);
-            let worst = below.fold(root.severity, Severity::max);
-            (worst, !root.remedies.is_empty())
-        };
+        let key = |tree: (&Reported, &[Reported])| (worst_of(tree), !tree.0.remedies.is_empty());
         let best = self.trees().map(key).max()?;
         let mut trees = self.trees();
         trees.find(|tree| key(*tree) == best).map(|(root, _)| root)
+    }
+}
+
+/// The worst of a finding and those that it explains.
+pub(super) fn worst_of((root, symptoms): (&Reported, &[Reported])) -> Severity {
+    let below = symptoms.iter().map(|found| found.severity);
+    below.fold(root.severity, Severity::max)
+}
+
+impl Unknown {
+    /// Whether it is all that this check wanted to know: the check was not done.
+    #[must_use]
+    pub fn is_whole(&self, check: &CheckReport) -> bool {
+        self.what == check.title
     }
 }
 

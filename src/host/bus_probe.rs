@@ -112,13 +112,13 @@ pub async fn probe(subject: &Subject, places: &Places, patience: Patience) -> (B
         bus,
         manager: system,
     } = system;
-    let runtime_dir = match doors.as_ref().ok().and_then(|(doors, _)| answering(doors)) {
-        Some(folder) => runtime_dir.answered_in(&folder),
-        None => runtime_dir,
-    };
     let (mut session_bus, user) = match doors {
         Ok((doors, user)) => (report(subject.uid, doors, None), user),
         Err(failure) => (report(subject.uid, Vec::new(), Some(failure)), None),
+    };
+    let runtime_dir = match session_bus.answering().and_then(folder) {
+        Some(folder) => runtime_dir.answered_in(folder),
+        None => runtime_dir,
     };
     session_bus.placement = place(&mut session_bus.doors, &system_bus, bus.as_ref(), until).await;
     let linger_marker = subject.name.as_deref().map_or_else(
@@ -134,14 +134,13 @@ pub async fn probe(subject: &Subject, places: &Places, patience: Patience) -> (B
     (facts, Managers { system, user })
 }
 
-/// The runtime directory in which one of these doors answers.
-fn answering(doors: &[DoorReport]) -> Option<String> {
-    let door = doors.iter().find(|door| door.answers())?;
+/// The runtime directory in which a door is.
+fn folder(door: &DoorReport) -> Option<&str> {
     let end = match door.door {
         Door::Private => "/systemd/private",
         _ => "/bus",
     };
-    door.path.strip_suffix(end).map(str::to_owned)
+    door.path.strip_suffix(end)
 }
 
 fn report(uid: u32, doors: Vec<DoorReport>, not_tried: Option<Failure>) -> SessionBusReport {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::Page;
 use crate::doctor::finding::Severity;
 use crate::doctor::plain;
-use crate::doctor::report::{CheckStatus, Report, Reported};
+use crate::doctor::report::{CheckStatus, Report, Reported, worst_of};
 use crate::doctor::verdict::Status;
 use crate::output::human::count;
 
@@ -97,7 +97,7 @@ fn by_reason(report: &Report) -> Vec<Reason<'_>> {
         });
         if let Some(reason) = reasons.get_mut(place) {
             reason.whats.push(&unknown.what);
-            reason.checks &= unknown.what == check.title;
+            reason.checks &= unknown.is_whole(check);
         }
     }
     reasons
@@ -180,10 +180,7 @@ fn tally(report: &Report, least: Severity) -> String {
     let gap = gap.map_or_else(String::new, |gap| format!(" ({gap})"));
     let took = report.run.duration_ms;
     // What has no symptom that is shown is not shown.
-    let hidden = report.trees().filter(|(root, symptoms)| {
-        let worst = symptoms.iter().map(|found| found.severity).max();
-        root.severity.max(worst.unwrap_or(root.severity)) < least
-    });
+    let hidden = report.trees().filter(|tree| worst_of(*tree) < least);
     let hidden = match hidden.map(|(_, symptoms)| 1 + symptoms.len()).sum() {
         0 => String::new(),
         hidden => format!("; {} by --print", count(hidden, "is hidden", "are hidden")),

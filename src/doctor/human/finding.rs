@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Page;
 use crate::doctor::finding::{Needs, Remedy};
-use crate::doctor::report::{Report, Reported};
+use crate::doctor::report::{Report, Reported, worst_of};
 use crate::output::human::count;
 
 /// So many findings of one code are told in full; the rest are counted, unless all were asked for.
@@ -12,12 +12,9 @@ const IN_FULL: usize = 5;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     let least = page.look.least;
-    let shown = |root: &Reported, symptoms: &[Reported]| {
-        root.severity >= least || symptoms.iter().any(|found| found.severity >= least)
-    };
     let trees: Vec<_> = report
         .trees()
-        .filter(|(root, symptoms)| shown(root, symptoms))
+        .filter(|tree| worst_of(*tree) >= least)
         .collect();
     let mut left: HashMap<&str, usize> = HashMap::new();
     for (root, _) in &trees {

@@ -80,7 +80,7 @@ fn gap(report: &Report) -> Option<String> {
     let (_, first) = report.unknowns().find(matter)?;
     let undone = report.checks.iter().filter(|check| {
         let mut gaps = check.unchecked.iter();
-        gaps.any(|gap| gap.matters && gap.what == check.title)
+        gaps.any(|gap| gap.matters && gap.is_whole(check))
     });
     let undone = undone.count();
     Some(match undone {

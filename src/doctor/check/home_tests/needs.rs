@@ -51,7 +51,7 @@ fn what_our_dispatcher_does_not_do_is_refused_with_the_reason() {
 fn b31_b32_programs_are_looked_up_on_the_services_path() {
     let mut fixture = Fixture::healthy();
     let environ = crate::host::facts::Environment::select([("PATH", "/nowhere")].into_iter());
-    fixture.facts.dispatcher.environ = crate::host::Fact::Known(environ);
+    fixture.facts.dispatcher.environ = Fact::Known(environ);
     fixture.write("scripts/x.sh", "#!/usr/bin/env bash\n");
     fixture.only_job(|job| job["script"] = "x.sh".into());
     let found = &fixture.findings("HM517")[0];
