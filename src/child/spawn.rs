@@ -102,9 +102,24 @@ impl Watch {
     /// # Errors
     /// When it is not ours to ask.
     pub fn ask_to_end(&self) -> Result<()> {
-        match pidfd_send_signal(&self.fd, Signal::TERM) {
+        self.send(Signal::TERM)
+    }
+
+    /// Makes it end (SIGKILL).
+    ///
+    /// # Errors
+    /// When it is not ours to end.
+    pub fn make_it_end(&self) -> Result<()> {
+        self.send(Signal::KILL)
+    }
+
+    fn send(&self, signal: Signal) -> Result<()> {
+        match pidfd_send_signal(&self.fd, signal) {
             Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-            Err(error) => Err(Error::io("failed to send SIGTERM", error.into())),
+            Err(error) => {
+                let message = format!("failed to send signal {}", signal.as_raw());
+                Err(Error::io(message, error.into()))
+            }
         }
     }
 

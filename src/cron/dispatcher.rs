@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use self::in_hand::{Grip, InHand};
+pub(super) use self::last::Asked;
 pub(super) use self::ledger_door::LedgerDoor;
 use super::claim::{self, Claimant, Obstacle};
 use super::finish::Settles;
@@ -38,6 +39,7 @@ use crate::ledger::{Claim, Claimed, Ledger, Owner};
 
 mod close;
 mod in_hand;
+mod last;
 mod launch;
 mod ledger_door;
 mod record;

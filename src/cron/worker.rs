@@ -424,15 +424,17 @@ impl Worker {
     /// Somebody asked for the end of this very run, and said so in the ledger first.
     fn was_cancelled(&self) -> bool {
         self.cause()
-            .is_some_and(|cause| cause == Cause::Other(CANCELLED.to_owned()))
+            .is_some_and(|(cause, _)| cause == Cause::Other(CANCELLED.to_owned()))
     }
 
-    fn cause(&self) -> Option<Cause> {
+    /// The cause of the end that is on record already, and its words.
+    fn cause(&self) -> Option<(Cause, String)> {
         let id = self.id().to_owned();
         let facts = self
             .ledger
             .read(|connection| crate::ledger::rows::facts_of(connection, &id));
-        facts.ok().flatten().and_then(|facts| facts.cause)
+        let facts = facts.ok().flatten()?;
+        Some((facts.cause?, facts.detail.unwrap_or_default()))
     }
 }
 

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{job, said, script, store, stored, with};
+use crate::common::jobs::{job, script, store, stored, with};
 use crate::common::serving::{self, Serving};
 
 const SLOT: &str = "2026-06-17T10:20:00+00:00";
@@ -227,35 +227,69 @@ fn b103_a_row_that_cannot_be_written_fails_its_own_job_alone_and_is_tried_again(
 }
 
 #[test]
-fn b113_a_stop_waits_for_a_job_and_cuts_none_short() {
-    for (limit, lets_go) in [(30, true), (1, false)] {
-        let (sandbox, a) = held();
-        store(&sandbox, &[a]);
-        let drain = format!("agent:\n  cron_drain_timeout: {limit}\ntimezone: UTC\n");
-        sandbox.write("config.yaml", drain);
-        let mut serve = Serving::at(&sandbox, BEFORE);
-        serve.clock("settle");
-        serve.clock("advance 60");
-        heard(&sandbox, "begun");
-        serve.signal(rustix::process::Signal::TERM);
-        if lets_go {
-            let_go(&sandbox);
-        }
-        assert_eq!(serve.wait().code(), Some(0));
-        if !lets_go {
-            // Beyond its limit the job goes on, and its worker writes the end itself.
-            assert_eq!(rows(&sandbox)[0].1, "running");
-            let_go(&sandbox);
-            let sql = "SELECT id FROM executions";
-            let id = ledger(&sandbox.home()).query_row(sql, [], |row| row.get::<_, String>(0));
-            let (code, out, _) = said(&sandbox, &["cron", "logs", &id.expect("a row"), "-f"]);
-            assert_eq!(code, 0, "{out}");
-        }
-        let ran = (
-            "a".to_owned(),
-            "completed".to_owned(),
-            Some(SLOT.to_owned()),
-        );
-        assert_eq!(rows(&sandbox), [ran]);
+fn b113_a_stop_waits_for_a_job() {
+    let (sandbox, a) = held();
+    store(&sandbox, &[a]);
+    let mut serve = Serving::at(&sandbox, BEFORE);
+    serve.clock("settle");
+    serve.clock("advance 60");
+    heard(&sandbox, "begun");
+    serve.signal(rustix::process::Signal::TERM);
+    let_go(&sandbox);
+    assert_eq!(serve.wait().code(), Some(0));
+    let ran = (
+        "a".to_owned(),
+        "completed".to_owned(),
+        Some(SLOT.to_owned()),
+    );
+    assert_eq!(rows(&sandbox), [ran]);
+}
+
+#[test]
+fn b113_a_job_that_does_not_listen_ends_with_the_drain_and_all_that_it_started() {
+    let sandbox = with(&[job("a", &json!({}))]);
+    serving::configure(&sandbox, "");
+    let drain = "agent:\n  cron_drain_timeout: 1\ntimezone: UTC\n";
+    sandbox.write("config.yaml", drain);
+    for name in ["own", "left"] {
+        fifo(&sandbox, name);
     }
+    let deaf = "trap '' TERM INT HUP
+setsid sh -c 'echo $$ >\"$HERMES_HOME/left\"; exec sleep 1000' </dev/null >/dev/null 2>&1 &
+echo $$ >\"$HERMES_HOME/own\"
+while :; do sleep 1000; done";
+    script(&sandbox, "ok.sh", deaf);
+    let mut serve = Serving::at(&sandbox, BEFORE);
+    serve.clock("settle");
+    serve.clock("advance 60");
+    let held = ["own", "left"].map(|name| {
+        let told = std::fs::read_to_string(sandbox.home().join(name)).expect("a pid");
+        let pid = told
+            .trim()
+            .parse()
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
+        let flags = rustix::process::PidfdFlags::empty();
+        rustix::process::pidfd_open(pid.expect("a pid"), flags).expect("it runs")
+    });
+    serve.signal(rustix::process::Signal::TERM);
+    assert_eq!(serve.wait().code(), Some(0));
+    for held in held {
+        let mut fds = [rustix::event::PollFd::new(
+            &held,
+            rustix::event::PollFlags::IN,
+        )];
+        let ended = rustix::event::poll(&mut fds, Some(&rustix::event::Timespec::default()));
+        let _ended = rustix::process::pidfd_send_signal(&held, rustix::process::Signal::KILL);
+        assert_eq!(ended, Ok(1), "it outlived serve");
+    }
+    let ended = ("a".to_owned(), "unknown".to_owned(), Some(SLOT.to_owned()));
+    assert_eq!(rows(&sandbox), [ended]);
+    let sql = "SELECT cause FROM execution_facts";
+    let cause = ledger(&sandbox.home()).query_row(sql, [], |row| row.get::<_, String>(0));
+    assert_eq!(cause.as_deref(), Ok("gateway_restart"));
+    let kept = &stored(&sandbox)[0];
+    assert_eq!(kept["last_status"], "error");
+    let error = kept["last_error"].as_str().expect("an error");
+    assert!(error.contains("its dispatcher was stopped"), "{error}");
 }

@@ -51,7 +51,9 @@ impl Dispatcher {
         if !seen.other_boot {
             self.kill_what_is_left(id).await;
         }
-        let (cause, detail) = cause(&seen);
+        // Whoever asked for its end wrote down why.
+        let known = facts.cause.clone().zip(facts.detail.clone());
+        let (cause, detail) = known.unwrap_or_else(|| cause(&seen));
         if let Some(closed) = self.close_by_document(&row, &detail, claim).await? {
             return Ok(closed);
         }

@@ -20,7 +20,7 @@ const HANDOVER: Duration = crate::dispatch::handover::DEADLINE;
 /// How often it is looked at a run of another dispatcher whose owner lives.
 const STRANGER: Duration = Duration::from_secs(5);
 /// Most open rows that one sweep looks at.
-const MOST: u32 = 1000;
+pub(super) const MOST: u32 = 1000;
 
 /// What a sweep found.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -25,14 +25,8 @@ impl Worker {
     pub(super) fn stopped(&mut self) -> Result<Ending> {
         let _as_far_as_it_went = kill_marked(EXECUTION_VARIABLE, self.id());
         if self.seat.unit.is_none() {
-            let (cause, detail) = if self.payload.unplaced_mode == "degraded" {
-                (
-                    Cause::GatewayRestart,
-                    "its dispatcher was stopped, and took it along",
-                )
-            } else {
-                (Cause::Signal, "it was asked to stop by SIGTERM")
-            };
+            let (cause, detail) = self.why_stopped();
+            let detail = detail.as_str();
             let now = self.now();
             let owner = self.owner.clone();
             let id = self.id().to_owned();
@@ -50,6 +44,17 @@ impl Worker {
             }
         }
         Ok(Ending::Stopped)
+    }
+
+    /// Whoever asked wrote down why; else where we are tells.
+    fn why_stopped(&self) -> (Cause, String) {
+        let (cause, detail) = if self.payload.unplaced_mode == "degraded" {
+            let detail = "its dispatcher was stopped, and took it along";
+            (Cause::GatewayRestart, detail)
+        } else {
+            (Cause::Signal, "it was asked to stop by SIGTERM")
+        };
+        self.cause().unwrap_or((cause, detail.to_owned()))
     }
 
     pub(super) fn run_of(&self, ok: bool) -> Run<'_> {
