@@ -35,8 +35,10 @@ impl Environment {
         self.0.keys().map(String::as_str)
     }
 
-    /// Lays the text of a `.env` file over it. With `overrides` the file wins over what is there.
-    pub fn lay(&mut self, text: &str, overrides: bool) {
+    /// The values of a `.env` file, with the names in them filled in from the file and from here. With
+    /// `overrides` the file is asked first.
+    #[must_use]
+    pub fn values(&self, text: &str, overrides: bool) -> BTreeMap<String, String> {
         let mut new = BTreeMap::new();
         for (name, value) in parse(text) {
             let value = interpolate(&value, &|name| {
@@ -50,7 +52,12 @@ impl Environment {
             });
             new.insert(name, value);
         }
-        for (name, value) in new {
+        new
+    }
+
+    /// Lays the text of a `.env` file over it. With `overrides` the file wins over what is there.
+    pub fn lay(&mut self, text: &str, overrides: bool) {
+        for (name, value) in self.values(text, overrides) {
             if overrides || !self.0.contains_key(&name) {
                 self.0.insert(name, value);
             }

@@ -42,6 +42,50 @@ impl Obstacle {
     }
 }
 
+/// Who holds a claim, as its `by` names him: `host:pid`, or the name that a machine was given; in the claim
+/// of a run a token stands behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder<'a> {
+    /// The host, or the machine's name.
+    pub host: &'a str,
+    /// The process; a machine that was given a name has none.
+    pub pid: Option<u32>,
+    /// What tells its runs from each other: 32 hex digits.
+    pub token: Option<&'a str>,
+}
+
+impl<'a> Holder<'a> {
+    /// Reads a `by`, or the name of a machine.
+    #[must_use]
+    pub fn parse(by: &'a str) -> Self {
+        let number = |text: &str| text.parse::<u32>().ok();
+        let (machine, token) = match by.rsplit_once(':') {
+            Some((machine, token)) if number(token).is_none() => (machine, Some(token)),
+            _ => (by, None),
+        };
+        let pid = machine
+            .rsplit_once(':')
+            .and_then(|(host, pid)| Some((host, number(pid)?)));
+        Self {
+            host: pid.map_or(machine, |(host, _)| host),
+            pid: pid.map(|(_, pid)| pid),
+            token,
+        }
+    }
+
+    /// The process, where it is one of this host.
+    #[must_use]
+    pub fn pid_on(self, host: &str) -> Option<u32> {
+        self.pid.filter(|_| self.host == host)
+    }
+
+    /// The same claim in the hands of another process of the host.
+    #[must_use]
+    pub fn handed_to(self, pid: u32) -> String {
+        format!("{}:{pid}:{}", self.host, self.token.unwrap_or_default())
+    }
+}
+
 /// Who asks, and what he knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Claimant<'a> {
@@ -152,6 +196,28 @@ mod tests {
         holder_is_gone: false,
         manual: false,
     };
+
+    #[test]
+    fn a_holder_is_read_in_one_way() {
+        let holder = |host, pid, token| Holder { host, pid, token };
+        for (by, read) in [
+            ("box:42:00ff", holder("box", Some(42), Some("00ff"))),
+            ("box:42", holder("box", Some(42), None)),
+            ("build-7:00ff", holder("build-7", None, Some("00ff"))),
+            ("build-7", holder("build-7", None, None)),
+            ("a:b:42:00ff", holder("a:b", Some(42), Some("00ff"))),
+            ("box:-1", holder("box", None, Some("-1"))),
+            ("", holder("", None, None)),
+        ] {
+            assert_eq!(Holder::parse(by), read, "{by}");
+        }
+        let digits = format!("box:42:{}", "1".repeat(32));
+        assert_eq!(Holder::parse(&digits).pid, Some(42));
+        assert_eq!(Holder::parse("box:42:ff").pid_on("box"), Some(42));
+        assert_eq!(Holder::parse("boxer:42:ff").pid_on("box"), None);
+        assert_eq!(Holder::parse("box:42:ff").handed_to(7), "box:7:ff");
+        assert_eq!(Holder::parse("build-7:ff").handed_to(7), "build-7:7:ff");
+    }
 
     #[test]
     fn b62_a_job_that_was_paused_or_removed_meanwhile_does_not_start() {

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use self::in_hand::{Grip, InHand};
 pub(super) use self::last::Asked;
 pub(super) use self::ledger_door::LedgerDoor;
-use super::claim::{self, Claimant, Obstacle};
+use super::claim::{self, Claimant, Holder, Obstacle};
 use super::finish::Settles;
 use super::job::{Job, RawJob};
 use super::job_list::JobList;
@@ -426,14 +426,11 @@ fn holder_is_gone(job: &RawJob, machine: &str, in_hand: &InHand) -> bool {
     let Some(held) = view.fire_claim() else {
         return false;
     };
-    let Some((holder, _)) = held.by.rsplit_once(':') else {
-        return false;
-    };
-    let (Some((host, pid)), Some((own, _))) = (holder.rsplit_once(':'), machine.rsplit_once(':'))
+    let own = Holder::parse(machine);
+    let Some(pid) = Holder::parse(held.by)
+        .pid_on(own.host)
+        .filter(|_| own.pid.is_some())
     else {
-        return false;
-    };
-    let Some(pid) = pid.parse::<u32>().ok().filter(|_| host == own) else {
         return false;
     };
     let left_behind = pid == std::process::id() && !in_hand.has(held.by);

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::claim::Holder;
 use super::dispatcher::{Dispatcher, LedgerDoor};
 use super::due::Witness;
 use super::witness_store::{Runs, is_dead};
@@ -28,10 +29,7 @@ impl Known {
         } else {
             Runs::default()
         };
-        let machine = &dispatcher.parts.machine;
-        let host = machine
-            .rsplit_once(':')
-            .map_or(machine.as_str(), |(host, _)| host);
+        let host = Holder::parse(&dispatcher.parts.machine).host;
         Ok(Self {
             runs,
             host: host.to_owned(),

@@ -1,6 +1,7 @@
 //! What runs print: a document for each run in `cron/output/<job>/`, where the other program keeps
 //! its own, and while it runs a log that can be followed.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -60,13 +61,6 @@ fn is_document(name: &str) -> bool {
         (other, found) => found == Some(other),
     });
     shaped && matches!(bytes.next(), None | Some(b'_'))
-}
-
-/// Whether a log has this name.
-fn is_log(name: &str) -> bool {
-    Path::new(name)
-        .extension()
-        .is_some_and(|ending| ending == "log")
 }
 
 /// The time in the name of a document: each `0` is any digit.
@@ -157,10 +151,10 @@ fn no_name(what: &str, id: &str) -> Error {
 
 /// Removes all but the newest files of these names; their names sort by time, or their ids do not
 /// and then their own times do.
-fn drop_oldest(directory: &Path, kept: usize, is_meant: fn(&str) -> bool) {
+fn drop_oldest(directory: &Path, kept: usize, is_meant: impl Fn(&str) -> bool) {
     let entries = fs_err::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_meant))
+        .filter(|entry| entry.file_name().to_str().is_some_and(&is_meant))
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     files.sort_unstable_by(|left, right| right.cmp(left));
@@ -173,8 +167,19 @@ fn drop_oldest(directory: &Path, kept: usize, is_meant: fn(&str) -> bool) {
 #[must_use]
 pub fn log_path(home: &Home, execution_id: &str) -> Option<PathBuf> {
     FileName::of(execution_id)?;
-    let directory = home.run_dir().join("executions");
-    Some(directory.join(format!("{execution_id}.log")))
+    Some(logs(home).join(format!("{execution_id}.log")))
+}
+
+fn logs(home: &Home) -> PathBuf {
+    home.run_dir().join("executions")
+}
+
+/// Drops the oldest logs, but none of a run that goes on: a quiet one is older than many that have ended.
+pub(super) fn drop_old_logs(home: &Home, running: &HashSet<String>) {
+    drop_oldest(&logs(home), LOGS, |name| {
+        let id = name.strip_suffix(".log");
+        id.is_some_and(|id| !running.contains(id))
+    });
 }
 
 /// The log of a run that goes on. A log that cannot be written never stops a run.
@@ -200,7 +205,6 @@ impl Log {
             .mode(0o600)
             .open(&path)
             .map_err(|error| Error::io(format!("failed to write {}", path.display()), error))?;
-        drop_oldest(directory, LOGS, is_log);
         Ok(Self {
             file: Some(file),
             written: 0,
@@ -332,6 +336,29 @@ mod tests {
         let home = Home::at(directory.path());
         assert_eq!(log_path(&home, "../../../x"), None);
         assert!(Log::begin(&home, "../x").is_err());
+    }
+
+    #[test]
+    fn the_newest_logs_are_kept_and_those_of_runs_that_go_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let begun: Vec<_> = ["quiet", "over"]
+            .into_iter()
+            .chain((0..LOGS).map(|_| ""))
+            .enumerate()
+            .map(|(number, name)| format!("{name}{number}"))
+            .collect();
+        for (age, id) in begun.iter().rev().enumerate() {
+            Log::begin(&home, id).unwrap();
+            let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(10_000 - age as u64);
+            let file = File::options()
+                .append(true)
+                .open(log_path(&home, id).unwrap());
+            file.unwrap().set_modified(then).unwrap();
+        }
+        drop_old_logs(&home, &HashSet::from(["quiet0".to_owned()]));
+        let is_there = |id: &str| log_path(&home, id).unwrap().exists();
+        assert!(is_there("quiet0") && !is_there("over1") && is_there("2"));
     }
 
     #[test]

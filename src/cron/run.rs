@@ -16,6 +16,7 @@ use crate::agent::settings::STOP_GRACE;
 use crate::agent::{AgentCommand, Answer, Turn};
 use crate::child::guard::guarded;
 use crate::child::run::{End, Ended, Limits, Spec, Stream, start};
+use crate::config::dotenv::Environment;
 use crate::error::{Error, Kind, Result};
 use crate::output::human;
 
@@ -150,7 +151,7 @@ impl Context<'_> {
     /// The environment of the job: ours as handed over, the job's own file of variables, its name.
     fn environment_of(&self, task: &Task) -> Result<BTreeMap<String, String>> {
         let mut environment = self.environment.clone();
-        environment.extend(own_variables(task)?);
+        environment.extend(own_variables(task, self.environment)?);
         environment.insert("HERMES_JOB_ID".to_owned(), task.job_id.clone());
         environment.insert(EXECUTION_VARIABLE.to_owned(), self.execution_id.to_owned());
         Ok(environment)
@@ -360,35 +361,22 @@ fn digest(output: &str) -> String {
     })
 }
 
-/// The variables that a job has in a file of its own.
+/// The variables that a job has in a file of its own, read as `.env` files are; names in the values are
+/// filled in from the file and from the environment that it is laid over.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn own_variables(task: &Task) -> Result<Vec<(String, String)>> {
+pub fn own_variables(
+    task: &Task,
+    environment: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>> {
     let Some(path) = &task.env_file else {
-        return Ok(Vec::new());
+        return Ok(BTreeMap::new());
     };
     let text = fs_err::read_to_string(path)
         .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
-    Ok(variables(&text).collect())
-}
-
-/// Variables of a file: `NAME=value` a line, `export` before it, quotes around it, `#` for remarks.
-fn variables(text: &str) -> impl Iterator<Item = (String, String)> + '_ {
-    text.lines().filter_map(|line| {
-        let line = line.trim();
-        let line = line.strip_prefix("export ").unwrap_or(line);
-        let (name, value) = line.split_once('=').filter(|_| !line.starts_with('#'))?;
-        let value = value.trim();
-        let unquoted = ['"', '\''].iter().find_map(|quote| {
-            value
-                .strip_prefix(*quote)
-                .and_then(|rest| rest.strip_suffix(*quote))
-        });
-        let name = name.trim();
-        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        plain.then(|| (name.to_owned(), unquoted.unwrap_or(value).to_owned()))
-    })
+    let under: Environment = environment.clone().into_iter().collect();
+    Ok(under.values(&text, true))
 }
 
 #[cfg(test)]

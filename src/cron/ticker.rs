@@ -209,6 +209,10 @@ impl Ticker {
         }
         let found = self.scan(now).await?;
         let count = found.orders.len();
+        if count > 0 {
+            // What was changed on the host since the last pass counts from this one on.
+            self.dispatcher.parts.verdicts.forget();
+        }
         for order in found.orders {
             self.submit(order);
         }

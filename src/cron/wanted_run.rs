@@ -36,6 +36,29 @@ impl Begun {
         };
         json!({"outcome": outcome, "error": error})
     }
+
+    /// What came over the socket about this execution. An outcome that we do not know did not begin.
+    #[must_use]
+    pub fn from_json(answer: &Value, execution_id: &str) -> Self {
+        let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
+        let why = || text("error").unwrap_or_else(|| "serve does not say why".to_owned());
+        let ended = |ok| Fate::Ended {
+            execution_id: execution_id.to_owned(),
+            ok,
+            error: text("error"),
+        };
+        Self::Over(match text("outcome").as_deref() {
+            Some("running") => return Self::Running,
+            Some("succeeded") => ended(true),
+            Some("failed") => ended(false),
+            Some("was_not_run") => Fate::Skipped(why()),
+            Some("was_refused") => Fate::Refused(why()),
+            _ => Fate::NotLaunched {
+                execution_id: None,
+                error: why(),
+            },
+        })
+    }
 }
 
 impl Fate {
@@ -69,5 +92,35 @@ impl Fate {
             Self::NotLaunched { execution_id, .. } => execution_id.as_deref(),
             Self::Skipped(_) | Self::Refused(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_answered_is_read_back() {
+        let ended = |ok, error: Option<&str>| Fate::Ended {
+            execution_id: "e".to_owned(),
+            ok,
+            error: error.map(str::to_owned),
+        };
+        let lost = Fate::NotLaunched {
+            execution_id: None,
+            error: "x".to_owned(),
+        };
+        let fates = [
+            ended(true, None),
+            ended(false, Some("x")),
+            Fate::Skipped("x".to_owned()),
+            Fate::Refused("x".to_owned()),
+            lost,
+        ];
+        for begun in fates.map(Begun::Over).into_iter().chain([Begun::Running]) {
+            assert_eq!(Begun::from_json(&begun.to_json(), "e"), begun);
+        }
+        let newer = Begun::from_json(&json!({"outcome": "postponed"}), "e");
+        assert!(matches!(newer, Begun::Over(Fate::NotLaunched { .. })));
     }
 }

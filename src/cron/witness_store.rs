@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use rustix::process::{Pid, test_kill_process};
 
+use super::claim::Holder;
 use super::due::Witness;
 use crate::db::{self, Damage, Snapshot};
 use crate::error::{Error, Kind, Result};
@@ -57,12 +58,8 @@ impl Runs {
 
 /// Whether the owner of a claim, `host:pid` or that with a nonce behind, is of this host and has ended.
 pub(super) fn is_dead(owner: &str, host: &str) -> bool {
-    let pid = owner
-        .strip_prefix(host)
-        .and_then(|rest| rest.strip_prefix(':'))
-        .and_then(|rest| rest.split(':').next())
-        .and_then(|pid| pid.parse().ok())
-        .and_then(Pid::from_raw);
+    let pid = Holder::parse(owner).pid_on(host);
+    let pid = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
     pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
 }
 

@@ -19,11 +19,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
-use super::claim;
-use super::finish::{self, Settles};
+use super::finish::Settles;
 use super::job::RawJob;
-use super::jobs_file::{Change, JobsFile};
-use super::output::Log;
+use super::jobs_file::JobsFile;
+use super::output::{Log, drop_old_logs};
 use super::run::{Context, Report, own_variables};
 use super::task::Task;
 use super::zone;
@@ -35,16 +34,14 @@ use crate::error::{Error, Kind, Result};
 use crate::fault;
 use crate::home::Home;
 use crate::host::identity_probe::{OwnIdentity, own_identity};
-use crate::ledger::{Cause, ExecutionFacts, Ledger, Owner};
+use crate::ledger::store::KEPT;
+use crate::ledger::{Cause, ExecutionFacts, Ledger, Owner, rows};
 
 /// Between two stamps of progress, and two renewals of the claim: as in Hermes Agent.
 const PROGRESS: Duration = Duration::from_secs(60);
 
 /// How long after a job died by a signal our own may come.
 const STOP_NOTICE: Duration = Duration::from_millis(300);
-
-/// Longest wait for the store's lock before the run begins.
-const TAKE_OVER: Duration = Duration::from_secs(5);
 
 /// What a worker of cron is asked to do: the `work` of its payload.
 #[derive(Clone, Serialize, Deserialize)]
@@ -291,43 +288,11 @@ impl Worker {
         let _nobody_may_be_listening = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
     }
 
-    /// From now on the claim names this process: whether the job runs is a question about it, and not
-    /// about a dispatcher that may be gone. A claim that cannot be handed on now still ends with us.
-    async fn take_over_claim(&mut self) {
-        let Some(from) = self.work.claim.clone() else {
-            return;
-        };
-        // A machine that was given a name has no pid in it.
-        let (holder, token) = from.rsplit_once(':').unwrap_or((&from, ""));
-        let host = holder.rsplit_once(':').map_or(holder, |(host, _)| host);
-        let to = format!("{host}:{}:{token}", self.owner.pid);
-        let file = self.jobs().with_patience(TAKE_OVER);
-        let (id, now, zone) = (self.work.task.job_id.clone(), self.now(), self.zone.clone());
-        let (old, new, settles) = (from, to.clone(), self.work.settles);
-        let of_a_slot = !self.work.manual;
-        let hand_on = move || {
-            file.update(now, |jobs| {
-                let pair = (old.as_str(), new.as_str(), settles);
-                Ok(if claim::hand_on(jobs, &id, pair, now, &zone) {
-                    if let Some(job) = jobs.find(&id).filter(|_| of_a_slot) {
-                        finish::count_once(job);
-                    }
-                    Change::Write(true)
-                } else {
-                    Change::Nothing(false)
-                })
-            })
-        };
-        if let Ok(Ok(true)) = tokio::task::spawn_blocking(hand_on).await {
-            self.work.claim = Some(to);
-        }
-    }
-
     async fn work(&mut self) -> Result<Ending> {
         let started = self.now();
         // A file that cannot be read fails the run, which says so.
-        let own = own_variables(&self.work.task).unwrap_or_default();
-        self.secrets = own.into_iter().map(|(_, value)| value).collect();
+        let own = own_variables(&self.work.task, &self.payload.environment).unwrap_or_default();
+        self.secrets = own.into_values().collect();
         let before = end::oom_kills();
         let (ask, cancel) = watch::channel(false);
         let Some(report) = self.run_job(ask, cancel).await? else {
@@ -352,7 +317,7 @@ impl Worker {
             .as_ref()
             .map(Settings::resolve)
             .transpose()?;
-        let log = Log::begin(&self.home, self.id()).unwrap_or_else(|_| Log::none());
+        let log = self.begin_log();
         let environment = self.payload.environment.clone();
         let execution_id = self.id().to_owned();
         let (task, home) = (self.work.task.clone(), self.home.path().to_path_buf());
@@ -397,24 +362,15 @@ impl Worker {
         }
     }
 
-    /// Progress that cannot be written now is written a minute later.
-    async fn show_progress(&self) {
-        let _a_minute_later = self.ledger.progress(self.id(), &self.owner, self.now());
-        if let Some(claim) = self.work.claim.clone() {
-            let (file, id, now) = (self.jobs(), self.work.task.job_id.clone(), self.now());
-            let zone = self.zone.clone();
-            let renew = move || {
-                file.update(now, |jobs| {
-                    let renewed = claim::renew(jobs, &id, &claim, now, &zone);
-                    Ok(if renewed {
-                        Change::Write(())
-                    } else {
-                        Change::Nothing(())
-                    })
-                })
-            };
-            let _a_minute_later = tokio::task::spawn_blocking(renew).await;
+    /// A log of its own, and one more than is kept goes.
+    fn begin_log(&self) -> Log {
+        let log = Log::begin(&self.home, self.id()).unwrap_or_else(|_| Log::none());
+        let open = self.ledger.read(|c| rows::open_executions(c, KEPT));
+        if let Ok(Some(open)) = open {
+            let running = open.into_iter().map(|row| row.id).collect();
+            drop_old_logs(&self.home, &running);
         }
+        log
     }
 
     fn jobs(&self) -> JobsFile {
@@ -432,13 +388,14 @@ impl Worker {
         let id = self.id().to_owned();
         let facts = self
             .ledger
-            .read(|connection| crate::ledger::rows::facts_of(connection, &id));
+            .read(|connection| rows::facts_of(connection, &id));
         let facts = facts.ok().flatten()?;
         Some((facts.cause?, facts.detail.unwrap_or_default()))
     }
 }
 
 mod end;
+mod lease;
 
 /// The word for a run that somebody asked to end.
 pub const CANCELLED: &str = "cancelled";

@@ -1,5 +1,6 @@
 //! What dispatch turns on, for this very process: asked of the host, good for a minute in both
-//! directions, and dropped at once when a launch contradicts it, or a manager has come or gone.
+//! directions, and dropped at once when a launch contradicts it, or a manager has come or gone, and by each
+//! pass that starts jobs: its own period is a minute too, and would else go by what held before the last.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;

@@ -6,6 +6,8 @@
     reason = "what is limited is started by a shell; the tests look at the ledger"
 )]
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use rusqlite::Connection;
@@ -53,12 +55,16 @@ fn served(sandbox: &Sandbox) -> Serving {
 }
 
 fn limit(serve: &Serving, most: Option<u64>) {
+    limit_of(serve, Resource::Fsize, most);
+}
+
+fn limit_of(serve: &Serving, resource: Resource, most: Option<u64>) {
     let pid = i32::try_from(serve.pid()).ok().and_then(Pid::from_raw);
     let new = Rlimit {
         current: most,
-        maximum: getrlimit(Resource::Fsize).maximum,
+        maximum: getrlimit(resource).maximum,
     };
-    prlimit(pid, Resource::Fsize, new).expect("a limit");
+    prlimit(pid, resource, new).expect("a limit");
 }
 
 /// Status and slot of each execution that had one.
@@ -159,4 +165,124 @@ fn a_ledger_that_cannot_be_written_gives_the_slot_back() {
     serve.pass(60, 60);
     assert_eq!(slots(&sandbox).len(), 1, "and once");
     assert_eq!(serve.stop().code(), Some(0));
+}
+
+#[test]
+fn b39_a_pass_without_descriptors_is_a_failed_one_and_its_slot_runs_when_there_are_some() {
+    let sandbox = counted("2026-06-17T10:01:00+00:00");
+    let mut serve = served(&sandbox);
+    let open = std::fs::read_dir(format!("/proc/{}/fd", serve.pid()))
+        .expect("/proc")
+        .count();
+    let open = u64::try_from(open).expect("a number");
+    // Enough for the lock of a pass, or for the words of its failure.
+    limit_of(&serve, Resource::Nofile, Some(open + 1));
+    serve.pass(60, 60);
+    let told = std::fs::read_to_string(sandbox.home().join("cron/ticker_last_error"));
+    let told = told.expect("a failed pass");
+    assert!(
+        told.contains("OSError") && told.contains("Too many open files"),
+        "{told}"
+    );
+    assert_eq!(
+        stored(&sandbox)[0]["next_run_at"],
+        "2026-06-17T10:01:00+00:00"
+    );
+    limit_of(
+        &serve,
+        Resource::Nofile,
+        getrlimit(Resource::Nofile).maximum,
+    );
+    serve.pass(180, 60);
+    assert_eq!(slots(&sandbox), [completed("2026-06-17T10:01:00+00:00")]);
+    assert_eq!(serve.stop().code(), Some(0));
+}
+
+#[test]
+fn a_change_that_cannot_be_written_leaves_the_old_store_and_says_why() {
+    let sandbox = counted("2026-06-17T10:20:00+00:00");
+    let path = sandbox.home().join("cron/jobs.json");
+    let before = std::fs::read(&path).expect("the store");
+    let mut pause = Command::new(env!("CARGO_BIN_EXE_hermes"));
+    pause
+        .args(["cron", "pause", ID])
+        .env("HOME", sandbox.user_home())
+        .env("PATH", "/usr/bin:/bin");
+    let refused = patient(&sandbox, &pause, "ulimit -f 0;")
+        .output()
+        .expect("it runs");
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("cron/jobs.json") && told.contains("File too large"),
+        "{told}"
+    );
+    assert_eq!(std::fs::read(&path).expect("the store"), before);
+}
+
+/// Somebody who is not root, and the binary where he may run it.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn a_store_in_a_folder_that_may_not_be_written_stays_and_says_why() {
+    let sandbox = counted("2026-06-17T10:20:00+00:00");
+    assert_eq!(
+        said(&sandbox, &["cron", "pause", ID]).0,
+        0,
+        "its lock is there"
+    );
+    let binary = sandbox.user_home().join("hermes");
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_hermes"))
+        .arg(&binary)
+        .status();
+    assert!(copied.expect("cp").success());
+    let is_root = rustix::process::geteuid().is_root();
+    let cron = sandbox.home().join("cron");
+    if is_root {
+        let owned = Command::new("chown")
+            .args(["-R", "65534:65534"])
+            .arg(sandbox.user_home())
+            .status();
+        assert!(owned.expect("chown").success());
+    }
+    let mode = |mode| {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&cron, mode).expect("a mode");
+    };
+    mode(0o500);
+    let before = std::fs::read(cron.join("jobs.json")).expect("the store");
+    let mut resume = Command::new(binary);
+    resume
+        .args(["cron", "resume", ID])
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .current_dir("/");
+    if is_root {
+        resume.uid(NOBODY).gid(NOBODY);
+    }
+    let refused = resume.output().expect("it runs");
+    mode(0o700);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("cron/") && told.contains("Permission denied"),
+        "{told}"
+    );
+    assert_eq!(
+        std::fs::read(cron.join("jobs.json")).expect("the store"),
+        before
+    );
+    let names: Vec<_> = std::fs::read_dir(&cron)
+        .expect("cron")
+        .map(|entry| {
+            entry
+                .expect("one")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .filter(|name| name.starts_with(".jobs_"))
+        .collect();
+    assert_eq!(names, [""; 0], "nothing half written is left");
 }

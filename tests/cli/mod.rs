@@ -15,6 +15,7 @@ mod cron_ids;
 mod cron_kills;
 mod cron_list;
 mod cron_next;
+mod cron_options;
 mod cron_recovery;
 mod cron_run;
 mod cron_served;

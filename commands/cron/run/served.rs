@@ -13,7 +13,7 @@ use hermes::host::identity_probe::own_identity;
 use hermes::ledger::{Execution, Status, rows};
 use hermes::runtime::Runtime;
 use hermes::server::client::Client;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::interval;
 
@@ -34,7 +34,7 @@ pub(super) fn ask(desk: &Desk, job: &RawJob, id: &str) -> Result<Option<Begun>> 
     let job_id = Job::read(job).id().unwrap_or_default().to_owned();
     let params = json!({"job_id": job_id, "execution_id": id});
     match serve.call_within("cron.run", &params, PATIENCE) {
-        Ok(answer) => Ok(Some(begun(&answer, id))),
+        Ok(answer) => Ok(Some(Begun::from_json(&answer, id))),
         // It was told to run no jobs, or it is older than this method.
         Err(error) if error.kind() == Kind::NotFound => Ok(None),
         // It broke off: what became of the run is in the ledger.
@@ -42,28 +42,6 @@ pub(super) fn ask(desk: &Desk, job: &RawJob, id: &str) -> Result<Option<Begun>> 
             Some(_) => Ok(Some(Begun::Running)),
             None => Err(error),
         },
-    }
-}
-
-/// The answer of serve.
-fn begun(answer: &Value, id: &str) -> Begun {
-    let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
-    let why = || text("error").unwrap_or_else(|| "serve does not say why".to_owned());
-    let ended = |ok| Fate::Ended {
-        execution_id: id.to_owned(),
-        ok,
-        error: text("error"),
-    };
-    match text("outcome").as_deref() {
-        Some("running") => Begun::Running,
-        Some("succeeded") => Begun::Over(ended(true)),
-        Some("failed") => Begun::Over(ended(false)),
-        Some("was_not_run") => Begun::Over(Fate::Skipped(why())),
-        Some("was_refused") => Begun::Over(Fate::Refused(why())),
-        _ => Begun::Over(Fate::NotLaunched {
-            execution_id: None,
-            error: why(),
-        }),
     }
 }
 

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use super::{Dispatcher, blocking};
 use crate::bus::ServiceManager as _;
 use crate::child::leftovers::kill_marked;
+use crate::cron::claim::Holder;
 use crate::cron::finish::{self, Run, Settles};
 use crate::cron::job::{Job, RawJob};
 use crate::cron::jobs_file::Change;
@@ -220,15 +221,16 @@ pub(super) fn owner_of(row: &Execution) -> Owner {
 /// claim that was written for it. On any other claim another run hangs.
 fn claim_of(job: &RawJob, row: &Execution, claim: Option<&str>) -> Option<String> {
     let by = Job::read(job).fire_claim()?.by.to_owned();
-    let names_owner = row.pid.is_some_and(|pid| by.contains(&format!(":{pid}:")));
+    let holder = Holder::parse(&by).pid.map(i64::from);
+    let names_owner = holder.is_some() && holder == row.pid;
     let is_ours = names_owner || claim.is_some_and(|claim| is_same(&by, claim));
     is_ours.then_some(by)
 }
 
 /// Whether two claims are of one run: a worker that takes a claim over keeps its mark.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
-    let mark = |claim: &str| claim.rsplit(':').next().map(str::to_owned);
-    mark(one) == mark(other)
+    let mark = Holder::parse(one).token;
+    mark.is_some() && mark == Holder::parse(other).token
 }
 
 /// Whether the end of a run was marked in the job since this one began: its claim is gone, and so it was

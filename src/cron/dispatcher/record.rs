@@ -81,24 +81,7 @@ impl Dispatcher {
     /// Lets go of the claim alone: the slot, off the schedule and not run, comes back with the next
     /// scan.
     pub(super) async fn put_back(&self, claimed: &Hold) {
-        let (id, by) = (claimed.job_id.clone(), claimed.by.clone());
-        let _known_not_to_be_in_hand = self
-            .with_jobs(move |jobs| {
-                let ours = jobs.find(&id).filter(|job| {
-                    Job::read(job)
-                        .fire_claim()
-                        .is_some_and(|held| held.by == by)
-                });
-                let Some(job) = ours else {
-                    return Ok(Change::Nothing(()));
-                };
-                job.insert("fire_claim".into(), serde_json::Value::Null);
-                // The lease of a one-shot would keep it from the next scan.
-                if job.contains_key("run_claim") {
-                    job.insert("run_claim".into(), serde_json::Value::Null);
-                }
-                Ok(Change::Write(()))
-            })
+        self.release(&claimed.job_id, &claimed.by, Settles::Nothing)
             .await;
     }
 

@@ -46,7 +46,7 @@ impl Dispatcher {
             .unwrap_or_default();
         let of_job = |row: &Execution| row.job_id == job_id && !self.was_left_behind(row);
         for row in open.into_iter().filter(of_job) {
-            if !self.liveness(&row, None).await?.is_over() {
+            if !self.liveness_of(&row).await?.is_over() {
                 let since = row.claimed_at.map(|stamp| stamp.text).unwrap_or_default();
                 let reason = format!("a run of it is still going on ({}, since {since})", row.id);
                 return Ok(Some(Fate::Skipped(reason)));
@@ -69,13 +69,22 @@ impl Dispatcher {
             return Ok(false);
         };
         let ours = row.process_id == self.owner.process_id;
-        let is_free = ours || self.liveness(&row, None).await?.is_over();
+        let is_free = ours || self.liveness_of(&row).await?.is_over();
         if !is_free || self.is_being_handed_over(&row) {
             return Ok(false);
         }
         let (id, heir, now) = (id.to_owned(), self.owner.clone(), self.now());
         self.with_ledger(move |ledger| ledger.inherit(&id, &owner, &heir, now))
             .await
+    }
+
+    /// Whether the owner of a row lives, by all that is recorded of it.
+    async fn liveness_of(&self, row: &Execution) -> Result<Liveness> {
+        let id = row.id.clone();
+        let facts = self
+            .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &id)))
+            .await?;
+        self.liveness(row, facts.as_ref()).await
     }
 
     /// Whether the owner of a row lives.
@@ -210,7 +219,7 @@ impl Dispatcher {
     pub async fn wait_for_stranger(&self, id: &str) -> Result<()> {
         // Its owner may change, from a dispatcher to a worker, and may live on after its end.
         while let Some(row) = self.row(id).await?.filter(|row| row.status.is_open()) {
-            if self.liveness(&row, None).await?.is_over() && !self.is_being_handed_over(&row) {
+            if self.liveness_of(&row).await?.is_over() && !self.is_being_handed_over(&row) {
                 if row.status == Status::Claimed {
                     // It never began: the next sweep sees to it that it does.
                     self.unsettled.store(true, Ordering::Relaxed);

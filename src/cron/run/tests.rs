@@ -66,7 +66,11 @@ fn a_script_runs_with_its_own_variables() {
     let home = Home::new();
     let script = home.script("a.sh", "echo \"$HERMES_JOB_ID $GREETING\"; pwd");
     let file = home.directory.path().join("job.env");
-    std::fs::write(&file, "# remark\nexport GREETING='hello = you'\n").unwrap();
+    std::fs::write(
+        &file,
+        "# remark\nexport NAME=you # who\nGREETING=\"hello = ${NAME}\"\n",
+    )
+    .unwrap();
     let task = Task {
         env_file: Some(file),
         ..Home::task(Work::Script(script))

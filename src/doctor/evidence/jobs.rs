@@ -2,6 +2,7 @@
 //! that it has the wrong kind. Nothing here is written back, so nothing else is kept.
 
 use super::read::Trouble;
+use crate::cron::claim::Holder;
 use crate::cron::needs::Unmet;
 
 /// A job store that could be read, at least in part.
@@ -178,8 +179,7 @@ impl Claim {
     /// The pid in `by`, if this host is the one named there.
     #[must_use]
     pub fn pid_on(&self, host: &str) -> Option<u32> {
-        let rest = self.by.strip_prefix(host)?.strip_prefix(':')?;
-        rest.split(':').next()?.parse().ok()
+        Holder::parse(&self.by).pid_on(host)
     }
 }
 
