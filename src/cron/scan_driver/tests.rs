@@ -1,7 +1,7 @@
 //! What a scan does with slots of jobs that are under way.
 
 use jiff::tz::TimeZone;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::cron::due::{NoWitness, Witness};
