@@ -4,8 +4,9 @@ use clap::Args;
 use hermes::cron::edit::{self, Wishes};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::jobs_file::Change;
-use hermes::cron::{edit_terms, view, warning};
+use hermes::cron::{edit_terms, left_slots, view, warning};
 use hermes::error::{Error, Kind, Result};
+use hermes::ledger::Ledger;
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::json;
@@ -126,9 +127,23 @@ pub(crate) fn save(
                 format!("job {id} was removed by somebody else meanwhile"),
             )
         })?;
+        let before = job.clone();
         change(job)?;
+        account_for(desk, &before, Some(job))?;
         Ok(Change::Write(job.clone()))
     })
+}
+
+/// Records the slots that a change takes off the schedule, before the store moves on.
+pub(crate) fn account_for(desk: &Desk, before: &RawJob, after: Option<&RawJob>) -> Result<()> {
+    let records = left_slots::left(before, after, desk.now, &desk.zone.zones);
+    if records.is_empty() {
+        return Ok(());
+    }
+    let zone = desk.zone.zones.configured.clone();
+    let mut ledger = Ledger::open(&desk.home.ledger(), zone)?;
+    ledger.record_slots(&records.slots, desk.now)?;
+    ledger.record_ranges(&records.ranges, desk.now)
 }
 
 /// What is said of a changed job.

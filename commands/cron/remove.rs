@@ -12,6 +12,7 @@ use hermes::runtime::Runtime;
 use serde_json::json;
 
 use super::desk::Desk;
+use super::edit::account_for;
 use super::reference;
 use crate::exit::Exit;
 
@@ -63,7 +64,8 @@ impl Remove {
                 runtime.out.note("Nothing was removed.");
                 return Ok(Exit::FAILED);
             }
-            desk.file().update(desk.now, |jobs| take(jobs, &id))?;
+            desk.file()
+                .update(desk.now, |jobs| take(&desk, jobs, &id))?;
         }
         if self.json {
             let document = json!({
@@ -89,7 +91,10 @@ impl Remove {
     }
 }
 
-fn take(jobs: &mut JobList<'_>, id: &str) -> Result<Change<()>> {
+fn take(desk: &Desk, jobs: &mut JobList<'_>, id: &str) -> Result<Change<()>> {
+    if let Some(job) = jobs.find(id) {
+        account_for(desk, job, None)?;
+    }
     if !jobs.remove(id) {
         return Err(Error::new(
             Kind::NotFound,

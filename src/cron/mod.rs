@@ -44,6 +44,7 @@ mod jobs_shape;
 pub mod jobs_text;
 mod known_probe;
 pub mod lateness;
+pub mod left_slots;
 pub mod loose;
 pub mod markers_file;
 pub mod natural;

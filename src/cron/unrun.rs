@@ -35,14 +35,17 @@ const JUMPED: &str = "nobody was there to run it, and the slot before it had run
 
 /// What is to be recorded of slots that do not run.
 #[derive(Debug, Default)]
-pub(super) struct Records {
-    pub(super) slots: Vec<Slot>,
-    pub(super) ranges: Vec<SlotRange>,
+pub struct Records {
+    /// One by one.
+    pub slots: Vec<Slot>,
+    /// Too many for that.
+    pub ranges: Vec<SlotRange>,
 }
 
 impl Records {
     /// Whether there is nothing to record.
-    pub(super) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.slots.is_empty() && self.ranges.is_empty()
     }
 

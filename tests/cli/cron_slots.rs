@@ -295,3 +295,33 @@ fn jobs_that_no_id_leads_to_have_their_slots_on_record_and_run_no_other() {
         assert_eq!(job["next_run_at"], "2026-06-17T10:29:00+00:00");
     }
 }
+
+#[test]
+fn slots_that_a_command_takes_off_the_schedule_are_on_record() {
+    let stood = "2026-06-17T09:00:00+00:00";
+    let paused = json!({
+        "next_run_at": stood, "enabled": false, "state": "paused",
+        "paused_at": "2026-06-17T08:50:00+00:00",
+    });
+    let due = json!({"next_run_at": stood});
+    for (more, words, why) in [
+        (&paused, ["resume", ID].as_slice(), "paused"),
+        (&due, &["edit", ID, "--schedule", "every 2h"], "changed"),
+        (&due, &["remove", ID, "--yes"], "removed"),
+    ] {
+        let sandbox = with(&[job(ID, more)]);
+        let words: Vec<_> = ["cron"].iter().chain(words).copied().collect();
+        let dry: Vec<_> = words.iter().copied().chain(["--dry-run"]).collect();
+        assert_eq!(said(&sandbox, &dry).0, 0, "{words:?}");
+        let ledger = sandbox.home().join("cron/executions.db");
+        assert!(!ledger.exists(), "{words:?}: a dry run records nothing");
+        let (_, _, error) = said(&sandbox, &words);
+        let on_record = slots(&sandbox);
+        let at: Vec<_> = on_record.iter().map(|(at, ..)| &at[11..16]).collect();
+        assert_eq!(at, ["09:00", "09:30", "10:00"], "{words:?} {error}");
+        let told = |(_, outcome, reason): &(String, String, String)| {
+            outcome == "skipped" && reason.contains(why)
+        };
+        assert!(on_record.iter().all(told), "{on_record:?}");
+    }
+}
