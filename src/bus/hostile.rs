@@ -44,6 +44,11 @@ fn variant() -> impl Strategy<Value = Variant<'static>> {
         (any::<bool>(), prop::collection::vec(words(), 0..3)).prop_map(Variant::from),
         prop::collection::vec((words(), any::<bool>()), 0..3).prop_map(Variant::from),
         prop::collection::vec(
+            (words(), any::<bool>(), any::<bool>(), words(), any::<i32>()),
+            0..3
+        )
+        .prop_map(Variant::from),
+        prop::collection::vec(
             (words(), prop::collection::vec(words(), 0..4), any::<bool>()),
             0..3
         )
@@ -52,7 +57,7 @@ fn variant() -> impl Strategy<Value = Variant<'static>> {
 }
 
 /// Every property that is read.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 35] = [
     "Id",
     "LoadState",
     "LoadError",
@@ -60,6 +65,7 @@ const NAMES: [&str; 34] = [
     "SubState",
     "UnitFileState",
     "ConditionResult",
+    "Conditions",
     "ConditionTimestamp",
     "InvocationID",
     "FragmentPath",
@@ -91,8 +97,8 @@ const NAMES: [&str; 34] = [
 
 /// A unit of such values; some of them are of the type that is promised.
 pub(crate) fn unit() -> impl Strategy<Value = Unit> {
-    let texts = prop::collection::vec(words(), 34..=34);
-    let others = prop::collection::vec(prop::option::of(variant()), 34..=34);
+    let texts = prop::collection::vec(words(), 35..=35);
+    let others = prop::collection::vec(prop::option::of(variant()), 35..=35);
     (texts, others).prop_map(|(texts, others)| {
         let value = |(text, other): (String, Option<Variant<'static>>)| {
             other.unwrap_or_else(|| Variant::from(text))

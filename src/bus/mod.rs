@@ -35,4 +35,4 @@ pub use report::{
 };
 pub use systemd::{InstalledUnit, LoadedUnit};
 pub use transient::{Limits, Scope, Service, ServiceManager, StartError, Started, UnitEnd};
-pub use unit::{Sensitive, Unit};
+pub use unit::{Condition, Sensitive, Unit};

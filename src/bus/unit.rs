@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use zbus::Variant;
+
 use super::bag::{Bag, flag, strings, text};
 
 /// A value that must not reach a log, a finding or a debug print.
@@ -27,6 +29,21 @@ impl<T> fmt::Debug for Sensitive<T> {
     }
 }
 
+/// One condition of a unit's start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// Its name: `ConditionPathExists`, …
+    pub kind: String,
+    /// One such condition is enough (`|`).
+    pub triggers: bool,
+    /// It holds where the thing is not so (`!`).
+    pub negated: bool,
+    /// What it asks about, specifiers filled in.
+    pub parameter: String,
+    /// Whether it held; `None`: not checked.
+    pub held: Option<bool>,
+}
+
 /// A unit's properties. `None`: the manager did not tell, or the unit has no such property.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unit {
@@ -46,6 +63,8 @@ pub struct Unit {
     pub result: Option<String>,
     /// `ConditionResult`.
     pub condition_result: Option<bool>,
+    /// `Conditions`, as they were met or not when last checked.
+    pub conditions: Vec<Condition>,
     /// `ConditionTimestamp`, in microseconds since 1970; `None`: never checked.
     pub condition_checked_us: Option<u64>,
     /// `Type`.
@@ -120,6 +139,7 @@ impl Unit {
             sub_state: bag.word("SubState"),
             file_state: bag.word("UnitFileState"),
             condition_result: bag.flag("ConditionResult"),
+            conditions: conditions(bag),
             condition_checked_us: bag.number("ConditionTimestamp").filter(|time| *time > 0),
             invocation_id: bag.hexadecimal("InvocationID"),
             fragment: bag.word("FragmentPath"),
@@ -176,6 +196,27 @@ fn load_error(bag: &Bag) -> Option<(String, String)> {
     }
 }
 
+/// `a(sbbsi)`
+fn conditions(bag: &Bag) -> Vec<Condition> {
+    let rows = bag.rows("Conditions").unwrap_or_default();
+    rows.iter()
+        .filter_map(|row| match row {
+            [kind, triggers, negated, parameter, state] => Some(Condition {
+                kind: text(kind)?,
+                triggers: flag(triggers)?,
+                negated: flag(negated)?,
+                parameter: text(parameter)?,
+                held: match state {
+                    Variant::I32(0) => None,
+                    Variant::I32(state) => Some(*state > 0),
+                    _ => return None,
+                },
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
 /// `a(sb)`
 fn environment_files(bag: &Bag) -> Vec<(String, bool)> {
     let rows = bag.rows("EnvironmentFiles").unwrap_or_default();
@@ -208,7 +249,7 @@ fn address_families(bag: &Bag) -> Option<(bool, Vec<String>)> {
 mod tests {
     use std::collections::HashMap;
 
-    use zbus::{OwnedVariant, Variant};
+    use zbus::OwnedVariant;
 
     use super::*;
 
@@ -227,6 +268,14 @@ mod tests {
         let unit = Unit::read(&bag(vec![
             ("Id", "demo.service".into()),
             ("LoadError", ("", "").into()),
+            (
+                "Conditions",
+                vec![
+                    ("ConditionPathExists", true, false, "/a", -1),
+                    ("ConditionACPower", false, true, "true", 0),
+                ]
+                .into(),
+            ),
             ("KillMode", "process".into()),
             ("User", "".into()),
             ("Environment", vec!["A=secret", "HERMES_HOME=/h"].into()),
@@ -243,6 +292,24 @@ mod tests {
         ]));
         assert_eq!(unit.name, "demo.service");
         assert_eq!(unit.load_error, None);
+        let conditions = unit.conditions.iter().map(|condition| {
+            let Condition {
+                kind,
+                triggers,
+                negated,
+                held,
+                ..
+            } = condition;
+            (kind.as_str(), *triggers, *negated, *held)
+        });
+        let conditions: Vec<_> = conditions.collect();
+        assert_eq!(
+            conditions,
+            [
+                ("ConditionPathExists", true, false, Some(false)),
+                ("ConditionACPower", false, true, None)
+            ]
+        );
         assert_eq!(unit.kill_mode.as_deref(), Some("process"));
         assert_eq!((unit.user.as_deref(), unit.uid), (None, None));
         assert_eq!(unit.environment.expose().len(), 2);

@@ -25,7 +25,7 @@ pub use machine::{
 pub use own_name::OwnName;
 pub use process::{Descriptors, Environment, FileId, ProcessFacts, Role};
 pub use records::{GatewayState, HomeRecords, HostRecord, NewestFile, OwnerRecord, Recorded};
-pub use unit::{ManagerKind, UnitFacts};
+pub use unit::{ManagerKind, UnitCondition, UnitFacts};
 
 /// Something that was looked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

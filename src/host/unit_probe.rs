@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::{
     bus_probe::Managers,
     command,
-    facts::{Environment, Fact, GapKind, ManagerKind, UnitFacts},
+    facts::{Environment, Fact, GapKind, ManagerKind, UnitCondition, UnitFacts},
 };
-use crate::bus::{CallError, Client, FailureKind, Unit};
+use crate::bus::{CallError, Client, Condition, FailureKind, Unit};
 
 /// Names under which a dispatcher is installed, by either program.
 pub const PATTERNS: [&str; 1] = ["*hermes*.service"];
@@ -150,6 +150,7 @@ pub fn from_unit(unit: &Unit, manager: ManagerKind) -> UnitFacts {
     facts.fragment.clone_from(&unit.fragment);
     facts.drop_ins.clone_from(&unit.drop_ins);
     facts.wants.clone_from(&unit.wants);
+    facts.conditions = unit.conditions.iter().map(condition).collect();
     facts.need_daemon_reload = unit.need_daemon_reload;
     facts.protect_home.clone_from(&unit.protect_home);
     facts.unix_sockets_forbidden = forbids;
@@ -159,6 +160,17 @@ pub fn from_unit(unit: &Unit, manager: ManagerKind) -> UnitFacts {
     facts.memory_max = unit.memory_max;
     facts.stop_timeout = unit.stop_timeout_us.map(seconds);
     facts
+}
+
+fn condition(condition: &Condition) -> UnitCondition {
+    let triggers = if condition.triggers { "|" } else { "" };
+    let negated = if condition.negated { "!" } else { "" };
+    // What was filled in for a specifier is none itself.
+    let parameter = condition.parameter.replace('%', "%%");
+    UnitCondition {
+        line: format!("{}={triggers}{negated}{parameter}", condition.kind),
+        held: condition.held,
+    }
 }
 
 #[expect(
@@ -186,6 +198,13 @@ mod tests {
             environment: Sensitive::new(pairs.to_vec()),
             exec_start: Sensitive::new(words.to_vec()),
             condition_result: Some(false),
+            conditions: vec![Condition {
+                kind: "ConditionPathExists".to_owned(),
+                triggers: true,
+                negated: true,
+                parameter: "/a%b".to_owned(),
+                held: Some(false),
+            }],
             active_enter_us: Some(1_500_000),
             ..Unit::default()
         };
@@ -193,6 +212,7 @@ mod tests {
         assert_eq!(facts.environment.get("HERMES_HOME"), Some("/srv/h"));
         assert_eq!(facts.exec, ["/opt/hermes", "serve"]);
         assert_eq!(facts.condition_result, None, "it was never checked");
+        assert_eq!(facts.conditions[0].line, "ConditionPathExists=|!/a%%b");
         assert_eq!(facts.active_since, Some(1.5));
         assert!(!serde_json::to_string(&facts).unwrap().contains("hunter2"));
     }

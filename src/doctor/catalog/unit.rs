@@ -27,7 +27,11 @@ refuses. It cannot be started. LoadError in the evidence has systemd's own words
 
   systemd-analyze verify UNIT
 
-names the line. A program that was uninstalled or moved often leaves such a unit behind.",
+names the line. A program that was uninstalled or moved often leaves such a unit behind.
+
+A unit that runs this program can be written anew, as 'hermes service print' prints it; what the old file \
+said besides is then kept under another name, and not in force. Where drop-ins are laid over the unit, one \
+of those may be what is wrong.",
         cleared_by: ClearedBy::Remedy,
     },
     Entry {
@@ -48,11 +52,11 @@ before lifting it.",
         title: "A condition of the unit does not hold",
         explanation: "\
 Lines such as ConditionPathExists= make systemd skip the start of a unit when they do not hold. It is \
-not an error for systemd: the unit is simply inactive, and boot goes on. Which condition it was:
+not an error for systemd: the unit is simply inactive, and boot goes on. The summary names the condition; \
+systemd asks no further than the first that does not hold, so that another may come after it.
 
-  systemctl status UNIT
-
-Make it true, or drop it from the unit.",
+Make it true. Where it is no longer meant, drop it: an empty Condition line in a drop-in takes all of them \
+away, and those that hold are named again after it.",
         cleared_by: ClearedBy::Remedy,
     },
     Entry {

@@ -5,6 +5,7 @@ mod bus;
 mod hostile;
 mod hosts;
 mod service;
+mod starts;
 
 use jiff::Timestamp;
 

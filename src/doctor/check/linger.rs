@@ -20,6 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: "whether the user manager is there without a login",
         codes: &["HM221", "HM224", "HM225"],
         reads: &[
+            Part::SystemBus,
             Part::Logind,
             Part::Linger,
             Part::SessionBus,
@@ -92,13 +93,26 @@ fn of_user(user: &LogindUser) -> String {
     format!("Linger={linger}, State={state}")
 }
 
-/// Who may turn linger on, and with what: B21 and B22 wanted this said once.
-fn remedy(evidence: &Evidence) -> Remedy {
+/// From this version of systemd on, no user manager starts without logind.
+const LOGIND_LEADS: u32 = 256;
+
+/// Who may turn linger on, and with what: B21 and B22 wanted this said once. Without logind nobody may;
+/// an older systemd can be asked for a manager until the next boot.
+fn remedy(evidence: &Evidence) -> Option<Remedy> {
+    let facts = &evidence.facts;
     if evidence.decision_jobs.facts.logind == Tri::Yes {
-        mend::enable_linger(&evidence.facts)
-    } else {
-        mend::start_user_manager(&evidence.facts)
+        return Some(mend::enable_linger(facts));
     }
+    let starts = manager_is_down(evidence) && systemd(facts)? < LOGIND_LEADS;
+    starts.then(|| mend::start_user_manager(facts))
+}
+
+/// The version of PID 1: of `252.38-1~deb12u1` the first number.
+fn systemd(facts: &Facts) -> Option<u32> {
+    let mut doors = facts.system_bus.doors.iter();
+    let manager = doors.find_map(|door| door.manager.as_ref())?;
+    let number = manager.version.split(|c: char| !c.is_ascii_digit()).next();
+    number.and_then(|number| number.parse().ok())
 }
 
 fn linger(evidence: &Evidence) -> Outcome {
@@ -131,12 +145,16 @@ fn off(evidence: &Evidence) -> Option<Finding> {
     let decision = &evidence.decision_jobs;
     let account = facts.account.label();
     let of = |code, level, summary: String| {
-        Finding::new(code, user(facts), summary)
+        let finding = Finding::new(code, user(facts), summary)
             .severity(level)
             .seen(marker(facts))
             .seen(logind_word(facts))
             .seen(may_set(facts))
-            .remedy(remedy(evidence))
+            .because_of("HM105");
+        match remedy(evidence) {
+            Some(remedy) => finding.remedy(remedy),
+            None => finding,
+        }
     };
     if decision.facts.seat == Seat::UserService {
         return Some(stops(evidence, &of));
@@ -151,7 +169,7 @@ fn off(evidence: &Evidence) -> Option<Finding> {
         let summary = format!(
             "linger is off for {account}, nobody is logged in, and so no user manager runs"
         );
-        return Some(of("HM221", level, summary).because_of("HM105"));
+        return Some(of("HM221", level, summary));
     }
     let later = decision.forecast.after_logout;
     let long = &evidence.decision_long;

@@ -132,7 +132,8 @@ pub(super) fn of_manager(facts: &Facts, unit: &UnitFacts, words: &[&str], effect
     needed_by(unit, ask(facts, unit, words), effect)
 }
 
-fn needed_by(unit: &UnitFacts, words: Vec<String>, effect: &str) -> Remedy {
+/// A command of whoever owns the unit's manager.
+pub(super) fn needed_by(unit: &UnitFacts, words: Vec<String>, effect: &str) -> Remedy {
     match needs(unit) {
         Needs::Root => Remedy::root(words, effect),
         Needs::User => Remedy::user(words, effect),
@@ -180,14 +181,24 @@ pub(super) fn verify_property(
 
 /// Adds lines to the `[Service]` section of a unit by a file of its own, and restarts the unit.
 pub(super) fn drop_in(facts: &Facts, unit: &UnitFacts, lines: &[&str], effect: &str) -> Remedy {
+    let lines: Vec<&str> = std::iter::once("[Service]")
+        .chain(lines.iter().copied())
+        .collect();
+    drop_in_file(facts, unit, &lines, effect)
+}
+
+/// The same with the name of the section before its lines.
+pub(super) fn drop_in_file(
+    facts: &Facts,
+    unit: &UnitFacts,
+    lines: &[&str],
+    effect: &str,
+) -> Remedy {
     let folder = format!("{}/{}.d", unit_folder(facts, unit), unit.name);
-    let key = lines.first().and_then(|line| line.split('=').next());
+    let key = lines.get(1).and_then(|line| line.split('=').next());
     let key = key.unwrap_or_default().to_lowercase();
     let file = format!("{folder}/50-hermes-{key}.conf");
-    let text: Vec<String> = std::iter::once("[Service]")
-        .chain(lines.iter().copied())
-        .map(inner)
-        .collect();
+    let text: Vec<String> = lines.iter().copied().map(inner).collect();
     let reload = line(&ask(facts, unit, &["daemon-reload"]));
     let restart = line(&ask(facts, unit, &["restart", &unit.name]));
     let (folder, file) = (inner(&folder), inner(&file));
@@ -203,7 +214,8 @@ pub(super) fn drop_in(facts: &Facts, unit: &UnitFacts, lines: &[&str], effect: &
     .undo(shell(format!("rm {file} && {reload} && {restart}")))
 }
 
-fn unit_folder(facts: &Facts, unit: &UnitFacts) -> String {
+/// Where the files of its owner lie.
+pub(super) fn unit_folder(facts: &Facts, unit: &UnitFacts) -> String {
     match (needs(unit), &facts.account.home) {
         (Needs::Root, _) => "/etc/systemd/system".to_owned(),
         (Needs::User, Some(home)) => home.join(".config/systemd/user").display().to_string(),
@@ -229,7 +241,8 @@ pub(super) fn shell(line: String) -> Vec<String> {
     vec!["sh".to_owned(), "-c".to_owned(), line]
 }
 
-fn line(words: &[String]) -> String {
+/// Words as a part of such a line.
+pub(super) fn line(words: &[String]) -> String {
     words
         .iter()
         .map(|word| inner(word))

@@ -232,10 +232,11 @@ fn unset(facts: &Facts) -> Remedy {
         }
         _ => {
             let own = format!("XDG_RUNTIME_DIR={runtime}");
-            let words = ["env", &own, "hermes", "cron", "doctor"];
+            let home = facts.home.path.display().to_string();
+            let words = ["env", &own, "hermes", "cron", "doctor", "--home", &home];
             Remedy::user(words, "asks again with the account's own directory")
                 .until_reboot()
-                .verify(["test", "-d", &runtime])
+                .verify(["test", "-O", &runtime])
         }
     }
 }

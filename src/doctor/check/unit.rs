@@ -1,9 +1,11 @@
 //! The units that run, or would run, a dispatcher: whether systemd can load, start and keep them. Pure.
 
+mod start;
+
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::facts::Tri;
 use crate::doctor::evidence::{Evidence, Part};
-use crate::doctor::finding::{Finding, Needs, Observation, Remedy, Severity, Subject};
+use crate::doctor::finding::{Finding, Observation, Severity, Subject};
 use crate::host::facts::{Fact, UnitFacts, Viewpoint};
 
 /// The checks of units.
@@ -126,21 +128,11 @@ fn why_not_running(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
     let finding = if is_masked(unit) {
         masked(evidence, unit)
     } else if !matches!(loaded, "loaded" | "stub" | "merged") {
-        not_loaded(evidence, unit, loaded)
+        start::not_loaded(evidence, unit, loaded)
     } else if runs {
         return None;
     } else if unit.condition_result == Some(false) {
-        let summary = format!("a condition of {name} does not hold: systemd skips its start");
-        let shown = seen("ConditionResult", Some(&"no".to_owned()));
-        let words = ["edit", "--full", name];
-        let remedy = mend::of_manager(
-            &evidence.facts,
-            unit,
-            &words,
-            "opens the unit: mend or drop its Condition lines, then start it",
-        )
-        .verify(mend::ask(&evidence.facts, unit, &["is-active", name]));
-        of_unit("HM312", unit, summary).seen(shown).remedy(remedy)
+        start::skipped(evidence, unit)
     } else if active == "failed" {
         failed(evidence, unit)
     } else if is_awaited(evidence, unit) {
@@ -175,21 +167,6 @@ fn masked(evidence: &Evidence, unit: &UnitFacts) -> Finding {
     .remedy(remedy)
 }
 
-fn not_loaded(evidence: &Evidence, unit: &UnitFacts, state: &str) -> Finding {
-    let (facts, name) = (&evidence.facts, &unit.name);
-    let effect = "opens the unit file, to mend what systemd cannot read";
-    let remedy = mend::of_manager(facts, unit, &["edit", "--full", name], effect)
-        .verify(mend::verify_property(facts, unit, "LoadState", "^loaded$"));
-    of_unit(
-        "HM310",
-        unit,
-        format!("systemd cannot load {name} ({state})"),
-    )
-    .seen(seen("LoadState", unit.load_state.as_ref()))
-    .seen(seen("LoadError", unit.load_error.as_ref()))
-    .remedy(remedy)
-}
-
 fn failed(evidence: &Evidence, unit: &UnitFacts) -> Finding {
     let (facts, name) = (&evidence.facts, &unit.name);
     let result = unit.result.as_deref().unwrap_or("result not told");
@@ -201,10 +178,7 @@ fn failed(evidence: &Evidence, unit: &UnitFacts) -> Finding {
     );
     let effect = "starts it again; its journal says why it failed";
     let verify = mend::ask(facts, unit, &["is-active", name]);
-    let remedy = match mend::of_manager(facts, unit, &[], effect).needs {
-        Needs::Root => Remedy::root(mend::shell(line), effect),
-        Needs::User => Remedy::user(mend::shell(line), effect),
-    };
+    let remedy = mend::needed_by(unit, mend::shell(line), effect);
     of_unit(
         "HM313",
         unit,

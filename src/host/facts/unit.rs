@@ -16,6 +16,15 @@ pub enum ManagerKind {
     User,
 }
 
+/// One condition of a unit's start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitCondition {
+    /// As a unit file has it: `ConditionPathExists=!/x`.
+    pub line: String,
+    /// Whether it held when it was last checked; `None`: it was not.
+    pub held: Option<bool>,
+}
+
 /// One service unit, as its manager describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UnitFacts {
@@ -49,6 +58,9 @@ pub struct UnitFacts {
     pub result: Option<String>,
     /// `ConditionResult`.
     pub condition_result: Option<bool>,
+    /// `Conditions`.
+    #[serde(default)]
+    pub conditions: Vec<UnitCondition>,
     /// `Type`.
     pub service_type: Option<String>,
     /// `KillMode`.

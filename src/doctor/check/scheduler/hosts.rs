@@ -2,9 +2,9 @@
 
 use super::{serving, ways};
 use crate::doctor::check::homes::{self, each};
-use crate::doctor::check::{Check, Group, Outcome, mend};
+use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
-use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity, argv};
 use crate::host::facts::{Fact, ManagerKind, Program};
 use crate::host::locks::Holder;
 use crate::output::human;
@@ -205,20 +205,20 @@ fn storm(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
 fn why(evidence: &Evidence, home: &HomeEvidence) -> Remedy {
     let effect = "shows why it ended each time; the finding goes when it has lived for a while";
     let verify = homes::verify(home);
-    let account = &evidence.facts.account;
-    let Some(unit) = ways::unit(evidence, home) else {
-        let of = format!("_UID={}", account.uid);
-        return Remedy::root(["journalctl", "-n", "50", &of], effect).verify(verify);
-    };
-    let remedy = match unit.manager {
-        Some(ManagerKind::User) => {
-            let runtime = format!("XDG_RUNTIME_DIR={}", mend::run_user(&evidence.facts));
-            let words = ["env", &runtime, "journalctl", "--user", "-u", &unit.name];
-            Remedy::user(words.into_iter().chain(["-n", "50"]), effect)
+    let of = format!("_UID={}", evidence.facts.account.uid);
+    let mut words = argv(["journalctl", "-n", "50"]);
+    match ways::unit(evidence, home) {
+        None => words.push(of),
+        // A service account may not read the journal, not even what was said of its own units: so root
+        // does. The first is what its manager says of the unit, the other what the unit says itself.
+        Some(unit) if unit.manager == Some(ManagerKind::User) => {
+            let said = |field: &str| format!("{field}={}", unit.name);
+            words.extend([of.clone(), said("USER_UNIT"), "+".to_owned()]);
+            words.extend([of, said("_SYSTEMD_USER_UNIT")]);
         }
-        _ => Remedy::root(["journalctl", "-u", &unit.name, "-n", "50"], effect),
-    };
-    remedy.verify(verify)
+        Some(unit) => words.extend(argv(["-u", &unit.name])),
+    }
+    Remedy::root(words, effect).verify(verify)
 }
 
 /// A pid file whose process has ended.
