@@ -26,6 +26,13 @@ fn b03_a_unit_with_and_without_the_variables() {
     assert_eq!(report.at("/dispatch/program"), "hermes-agent");
     assert_eq!(report.at("/dispatch/version"), "0.21.2");
     rig.cured("HM245", ["refused", "scoped"], look);
+    // The unit names them, and has not been started since.
+    gateway(&rig, "0.21.2", "");
+    rig.sh(
+        "mkdir -p /etc/systemd/system/agent.service.d && printf '[Service]\\nEnvironment=XDG_RUNTIME_DIR=%s\\n' \
+         /run/user/$(id -u svc) >/etc/systemd/system/agent.service.d/x.conf && systemctl daemon-reload",
+    );
+    rig.cured("HM245", ["refused", "scoped"], look);
 
     let uid = rig.sh("id -u svc");
     gateway(

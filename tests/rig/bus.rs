@@ -1,7 +1,8 @@
 //! The doors to the user manager: stale, mute, foreign, open to all, half open, and without a system bus
 //! behind them.
 
-use super::Rig;
+use super::cure::every_cure;
+use super::{HOME, Rig};
 
 const CURED: [&str; 2] = ["degraded", "scoped"];
 
@@ -31,18 +32,20 @@ fn a_mute_manager_is_found_out_within_the_deadline() {
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
 fn b15_a_directory_without_sockets_is_a_manager_that_does_not_run() {
-    let rig = Rig::with_account(&[], false);
-    let uid = rig.sh("id -u svc");
-    rig.fault("no-bus");
+    let empty = || {
+        let rig = Rig::with_account(&[], false);
+        rig.fault("no-bus");
+        rig
+    };
     // As WSL leaves it: the variable is right, the directory is there, nobody ever logged in.
-    let named = format!("XDG_RUNTIME_DIR=/run/user/{uid}");
-    let look = || rig.doctor_in_service(&["-E", &named]);
-    look()
-        .does_not_say("HM245")
-        .does_not_say("HM203")
-        .says("HM221");
-    rig.cured("HM201", CURED, look);
-    look().does_not_say("HM221");
+    let look = |rig: &Rig| {
+        let named = format!("XDG_RUNTIME_DIR=/run/user/{}", rig.sh("id -u svc"));
+        let report = rig.doctor_in_service(&["-E", &named]);
+        report.does_not_say("HM245").does_not_say("HM203");
+        report
+    };
+    every_cure("HM201", CURED, empty, look);
+    every_cure("HM221", CURED, empty, look);
 }
 
 #[test]
@@ -97,17 +100,19 @@ fn b09_a_runtime_directory_of_somebody_else_is_named_and_not_used() {
     rig.must(&["add-user", "other", "--system", "--linger"]);
     let uid = rig.sh("id -u other");
     rig.sh("mkdir -p /run/user/0 /run/foreign && chmod 700 /run/user/0 && chmod 755 /run/foreign");
-    for directory in [&format!("/run/user/{uid}"), "/run/user/0", "/run/foreign"] {
-        let named = format!("XDG_RUNTIME_DIR={directory}");
-        let report = rig.doctor_in_service(&["-E", &named]);
-        report.mode("scoped").says("HM241");
-        assert!(report.summary("HM241").contains(directory));
-    }
     // In a unit the wrong one is replaced; the remedy is run.
     rig.unit("Environment=XDG_RUNTIME_DIR=/run/foreign");
     rig.sh("systemctl start agent.service");
     rig.until("test -S /var/lib/agent/run/serve.sock");
     rig.cured("HM241", ["scoped", "scoped"], || rig.doctor_of_unit());
+    // A shell is asked again.
+    for directory in [&format!("/run/user/{uid}"), "/run/user/0", "/run/foreign"] {
+        let named = format!("XDG_RUNTIME_DIR={directory}");
+        let report = rig.doctor_in_service(&["-E", &named]);
+        report.mode("scoped").says("HM241");
+        assert!(report.summary("HM241").contains(directory));
+        rig.cure(&report, "HM241");
+    }
 }
 
 #[test]
@@ -156,4 +161,44 @@ fn a_manager_that_answers_outranks_a_directory_that_is_named() {
     rig.sh("install -d -o svc -m 0700 /tmp/xr");
     let report = rig.doctor_in_service(&["-E", "XDG_RUNTIME_DIR=/tmp/xr"]);
     report.mode("scoped").says("HM247").does_not_say("HM201");
+    rig.cure(&report, "HM247");
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn a_runtime_directory_that_is_none_is_not_used() {
+    let rig = Rig::with_account(&[], true);
+    rig.sh("ln -s /run/user/$(id -u svc) /run/link");
+    let named = "XDG_RUNTIME_DIR=/run/link";
+    rig.unit(&format!("Environment={named}"));
+    rig.sh("systemctl start agent.service");
+    rig.until(&format!("test -S {HOME}/run/serve.sock"));
+    rig.cured("HM244", ["scoped", "scoped"], || rig.doctor_of_unit());
+    let report = rig.doctor_in_service(&["-E", named]);
+    report.mode("scoped").says("HM244");
+    rig.cure(&report, "HM244");
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn a_door_that_hangs_up_is_made_anew() {
+    let rig = Rig::with_account(&[], true);
+    rig.fault("no-bus");
+    rig.sh(
+        "uid=$(id -u svc); systemd-run -q --unit=hangs-up -p User=svc perl -MIO::Socket::UNIX -e \
+         'my $s = IO::Socket::UNIX->new(Local => shift, Listen => 9); while (my $c = $s->accept) { close $c }' \
+         /run/user/$uid/bus",
+    );
+    rig.until("test -S /run/user/$(id -u svc)/bus");
+    rig.cured("HM205", CURED, || rig.doctor_in_service(&[]));
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn a_private_door_that_is_closed_leaves_the_bus() {
+    let rig = Rig::with_account(&[], true);
+    rig.sh(
+        "cd /run/user/$(id -u svc)/systemd && rm private && touch private && chown svc: private",
+    );
+    rig.cured("HM209", ["scoped", "scoped"], || rig.doctor_in_service(&[]));
 }

@@ -1,13 +1,57 @@
 //! Every remedy that a report prints, run by whoever it was printed for, and the command that verifies it.
 //! No test restates a command: what is run is what was printed.
 
+use hermes::doctor::catalog::{self, ClearedBy};
 use serde_json::Value;
 
-use super::Rig;
 use super::report::{Report, over};
+use super::{Rig, ways};
 
 /// How often a verification is asked. What a remedy starts may need a moment.
 const ASKED: u32 = 200;
+
+/// What a remedy opens a file with, where it opens one. A situation may put one there.
+pub(crate) const EDITOR: &str = "/run/editor";
+
+/// One situation like `Rig::cured`, and each other way out of it in a rig of its own that the list of
+/// README.md gives to this row: those that are not the first of their finding, and those of findings
+/// that another one explains.
+pub(crate) fn every_cure(
+    code: &str,
+    modes: [&str; 2],
+    situation: impl Fn() -> Rig,
+    look: impl Fn(&Rig) -> Report,
+) {
+    ways::meanwhile(|| {
+        let rig = situation();
+        let printed = look(&rig);
+        rig.cured(code, modes, || look(&rig));
+        for (place, way) in printed.others() {
+            let finding = printed.at_place(place);
+            if ways::is_due(finding, &finding["remedies"][way]) {
+                another(&situation(), &look, (&finding["code"], place, way));
+            }
+        }
+        rig.logind_leads()
+    });
+}
+
+/// Does one way out, of the finding at this place and with this code, in a rig that nobody has mended.
+fn another(rig: &Rig, look: impl Fn(&Rig) -> Report, (code, place, way): (&Value, usize, usize)) {
+    let report = look(rig);
+    let finding = report.at_place(place);
+    assert_eq!(&finding["code"], code, "it is not the same situation");
+    rig.perform(&report, finding, &finding["remedies"][way]);
+    let code = code.as_str().unwrap_or_default();
+    if clears(code) {
+        look(rig).does_not_say(code);
+    }
+}
+
+/// Whether the catalogue promises that a way out clears it.
+fn clears(code: &str) -> bool {
+    catalog::find(code).is_some_and(|entry| entry.cleared_by == ClearedBy::Remedy)
+}
 
 impl Rig {
     /// One situation: this code and this mode before all that is printed has been done, that mode and
@@ -21,16 +65,9 @@ impl Rig {
     }
 
     /// Does all that a report prints. A finding that another one explains has no remedy printed: its
-    /// cause comes first. Of several remedies of one finding the first is done: the others are ways to
-    /// the same end. `code`, or what explains it, must be among those that have one.
+    /// cause comes first. Of several remedies of one finding the first is done: `every_cure` does the
+    /// others. `code`, or what explains it, must be among those that have one.
     pub(crate) fn cure(&self, report: &Report, code: &str) {
-        // What was printed for root is run by root, also what the account must do. An account of the rig
-        // cannot become root: what was printed for it and wants root is run by root all the same.
-        let account = report.at("/dispatch/account").as_str().unwrap_or("root");
-        let reader = match report.at("/run/uid").as_u64() {
-            Some(0) => "root",
-            _ => account,
-        };
         let mut left = report.root_of(code);
         for finding in report
             .findings()
@@ -38,18 +75,31 @@ impl Rig {
         {
             let remedies = finding["remedies"].as_array();
             if let Some(remedy) = remedies.and_then(|remedies| remedies.first()) {
-                self.perform(reader, finding, remedy);
+                self.perform(report, finding, remedy);
                 left = left.filter(|left| *left != finding);
             }
         }
         assert_eq!(left, None, "{code} has no remedy");
     }
 
-    fn perform(&self, reader: &str, finding: &Value, remedy: &Value) {
-        let who: &[&str] = match remedy["needs"].as_str() {
-            Some("root") => &[],
-            _ if reader == "root" => &[],
-            _ => &["--user", reader],
+    /// Does all that is printed of one finding.
+    pub(crate) fn follow_all(&self, report: &Report, code: &str) {
+        let finding = report.says(code).finding(code).into_iter();
+        for finding in finding {
+            for remedy in finding["remedies"].as_array().into_iter().flatten() {
+                self.perform(report, finding, remedy);
+            }
+        }
+    }
+
+    fn perform(&self, report: &Report, finding: &Value, remedy: &Value) {
+        // What was printed for root is run by root, also what the account must do. An account of the rig
+        // cannot become root: what was printed for it and wants root is run by root all the same.
+        let account = report.at("/dispatch/account").as_str().unwrap_or("root");
+        let who: &[&str] = match (remedy["needs"].as_str(), report.at("/run/uid").as_u64()) {
+            (Some("root"), _) | (_, Some(0)) => &[],
+            _ if account == "root" => &[],
+            _ => &["--user", account],
         };
         let words = |part: &str| -> Vec<&str> {
             let words = remedy[part].as_array().into_iter().flatten();
@@ -57,14 +107,39 @@ impl Rig {
             assert!(!words.is_empty(), "no {part}: {finding:#}");
             words
         };
-        match words("argv")[..] {
-            // It says itself that it lives as long as its terminal.
-            ["sudo", "-u", _, "hermes", "serve", ..] | ["hermes", "serve", ..] => {
-                self.leave_running(who, &words("argv"));
-            }
-            _ => self.attempt(who, &words("argv"), 1),
+        self.follow(who, &words("argv"), finding);
+        // Of what only shows something, time or a person clears the finding, and so it is with what
+        // verifies that.
+        if clears(finding["code"].as_str().unwrap_or_default()) {
+            self.attempt(who, &words("verify"), ASKED);
         }
-        self.attempt(who, &words("verify"), ASKED);
+        ways::ran(finding, remedy);
+    }
+
+    /// Runs the command of a remedy, by what kind of command it is.
+    fn follow(&self, who: &[&str], words: &[&str], finding: &Value) {
+        // A program may be called by its file.
+        let same =
+            |(word, some): (&&str, &&str)| word == some || word.ends_with(&format!("/{some}"));
+        let has = |some: &[&str]| {
+            let mut parts = words.windows(some.len());
+            parts.any(|part| part.iter().zip(some).all(same))
+        };
+        let code = finding["code"].as_str().unwrap_or_default();
+        if has(&["hermes", "serve"]) {
+            // It says itself that it lives as long as its terminal.
+            self.leave_running(who, words);
+        } else if has(&["hermes", "cron", "doctor"]) {
+            // It asks again, and what it found is not found that way.
+            let words = [words, &["--json"]].concat();
+            Self::read(&self.exec(who, &words)).does_not_say(code);
+        } else if has(&["edit", "--full"]) {
+            // It wants a terminal and an editor.
+            let line = format!("SYSTEMD_EDITOR={EDITOR} {}", words.join(" "));
+            self.attempt(who, &["script", "-qec", &line, "/dev/null"], 1);
+        } else {
+            self.attempt(who, words, 1);
+        }
     }
 
     fn attempt(&self, who: &[&str], words: &[&str], times: u32) {

@@ -1,8 +1,9 @@
 //! Linger: on, off, half on, forgotten, and what follows from it.
 
-use super::Rig;
+use super::cure::every_cure;
 use super::job::{WAITS, arm, began, facts, runs};
 use super::service::Service;
+use super::{HOME, Rig};
 
 const CURED: [&str; 2] = ["degraded", "scoped"];
 
@@ -39,9 +40,79 @@ fn b03_with_linger_the_variables_do_not_matter_to_us() {
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
 fn b21_a_marker_that_logind_has_not_noticed_is_said() {
-    let rig = Rig::with_account(&[], false);
-    rig.sh("mkdir -p /var/lib/systemd/linger && touch /var/lib/systemd/linger/svc");
-    rig.cured("HM222", CURED, || rig.doctor_in_service(&[]));
+    let forgotten = || {
+        let rig = Rig::with_account(&[], false);
+        rig.sh("mkdir -p /var/lib/systemd/linger && touch /var/lib/systemd/linger/svc");
+        rig
+    };
+    every_cure("HM222", CURED, forgotten, |rig| rig.doctor_in_service(&[]));
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn a_marker_that_was_removed_behind_logind_s_back_is_made_anew() {
+    let rig = Rig::with_account(&[], true);
+    rig.sh("rm /var/lib/systemd/linger/svc");
+    // logind looks at the marker whenever it is asked, so that the two never disagree.
+    let look = || rig.doctor_in_service(&[]);
+    look().does_not_say("HM223");
+    rig.cured("HM224", ["scoped", "scoped"], look);
+}
+
+/// Hermes Agent's gateway as far as B17 goes: it writes down each of its starts.
+const GATEWAY: &str = r#"open(my $f, ">>", "$ENV{HERMES_HOME}/gateway-starts.log"); print $f time, "\n"; close $f; sleep"#;
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn b17_a_user_manager_that_is_restarted_again_and_again_is_said() {
+    let rig = Rig::with_account(&[], true);
+    rig.sh(&format!(
+        "root=/opt/agent; mkdir -p $root/bin $root/lib/python3.11/site-packages/hermes_agent-0.22.2.dist-info; \
+         ln -s /usr/bin/perl $root/bin/python3; printf '%s' '{GATEWAY}' >$root/bin/hermes; \
+         units=$(getent passwd svc | cut -d: -f6)/.config/systemd/user; mkdir -p $units; \
+         cat >$units/agent.service <<'X'\n[Service]\nEnvironment=HERMES_HOME={HOME}\n\
+         ExecStart=/opt/agent/bin/python3 /opt/agent/bin/hermes gateway run\n\
+         [Install]\nWantedBy=default.target\nX\n\
+         chown -R svc: ${{units%/.config/*}}; \
+         runuser -u svc -- env XDG_RUNTIME_DIR=/run/user/$(id -u svc) systemctl --user daemon-reload; \
+         runuser -u svc -- env XDG_RUNTIME_DIR=/run/user/$(id -u svc) systemctl --user enable -q --now agent.service"
+    ));
+    // A host that booted in the last ten minutes starts everything anew, and that is no sign.
+    rig.sh("timeout 660 sh -c 'until test $(cut -d. -f1 /proc/uptime) -gt 610; do :; done'");
+    let starts = |number: usize| {
+        rig.until(&format!(
+            "test $(cat {HOME}/gateway-starts.log | wc -l) -eq {number}"
+        ));
+    };
+    let look = || rig.doctor(&["--user", "svc"], &[]);
+    for number in 1..=2 {
+        starts(number);
+        look().mode("scoped").does_not_say("HM210");
+        // The second of its start is what the manager and the log have in common.
+        rig.until("test $(date +%s) -gt $(tail -1 /var/lib/agent/gateway-starts.log)");
+        rig.sh("systemctl restart user@$(id -u svc)");
+    }
+    starts(3);
+    let report = look();
+    report.mode("scoped").says("HM210");
+    for code in ["HM221", "HM222", "HM224", "HM225"] {
+        report.does_not_say(code);
+    }
+    assert!(report.summary("HM210").contains("3 starts"));
+    rig.follow_all(&report, "HM411");
+    // A system unit, as the explanation advises, is not touched by it.
+    rig.sh(&format!(
+        "runuser -u svc -- env XDG_RUNTIME_DIR=/run/user/$(id -u svc) systemctl --user disable -q --now agent.service; \
+         cat >/etc/systemd/system/agent.service <<'X'\n[Service]\nUser=svc\nEnvironment=HERMES_HOME={HOME}\n\
+         ExecStart=/opt/agent/bin/python3 /opt/agent/bin/hermes gateway run\n\
+         [Install]\nWantedBy=multi-user.target\nX\n\
+         systemctl daemon-reload; systemctl enable -q --now agent.service"
+    ));
+    starts(4);
+    rig.sh("systemctl restart user@$(id -u svc)");
+    let report = rig.doctor_of_unit();
+    report.mode("scoped").does_not_say("HM210");
+    starts(4);
 }
 
 #[test]

@@ -18,9 +18,11 @@ mod restart;
 mod serve;
 mod service;
 mod session;
+mod start;
 mod table;
 mod unit;
 mod vm;
+mod ways;
 
 use std::cell::RefCell;
 use std::process::{Child, Command, Output, Stdio};
@@ -162,17 +164,14 @@ impl Rig {
         Self::read(&self.exec(&[], words))
     }
 
-    fn read(output: &Output) -> Report {
+    pub(crate) fn read(output: &Output) -> Report {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let document = serde_json::from_str(&text);
         let document = document.unwrap_or_else(|error| {
             let stderr = String::from_utf8_lossy(&output.stderr);
             over(&format!("no report ({error}): {text}{stderr}"))
         });
-        Report {
-            document,
-            exit: output.status.code(),
-        }
+        Report::of(document, output.status.code())
     }
 
     /// The doctor as the service account, in a service of its own: what a unit with `User=` sees.
@@ -211,18 +210,19 @@ impl Rig {
              rm -f /run/look.json && systemctl daemon-reload && systemctl start look.service"
         ));
         let document = serde_json::from_str(&self.sh("cat /run/look.json")).expect("a report");
-        Report {
-            document,
-            exit: None,
-        }
+        Report::of(document, None)
     }
 }
 
 impl Drop for Rig {
     fn drop(&mut self) {
+        let leads = !std::thread::panicking() && self.logind_leads();
         let _gone_already = self.script(&["down"]);
         for child in self.running.get_mut() {
             let _killed_with_it = child.wait();
+        }
+        if !std::thread::panicking() {
+            ways::row_is_done(leads);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::ways;
+
 #[expect(
     clippy::panic,
     reason = "the test ends here, with all that was printed"
@@ -12,14 +14,36 @@ pub(super) fn over(told: &str) -> ! {
 
 /// A report.
 pub(crate) struct Report {
-    pub(super) document: Value,
-    pub(super) exit: Option<i32>,
+    document: Value,
+    exit: Option<i32>,
 }
 
 impl Report {
+    /// What was printed, and how it ended. It may offer nothing that no test runs.
+    pub(super) fn of(document: Value, exit: Option<i32>) -> Self {
+        ways::are_listed(&document);
+        Self { document, exit }
+    }
+
     /// All findings, in the order of the report.
     pub(crate) fn findings(&self) -> impl Iterator<Item = &Value> {
         self.document["findings"].as_array().into_iter().flatten()
+    }
+
+    /// The finding at this place of the report.
+    pub(super) fn at_place(&self, place: usize) -> &Value {
+        &self.document["findings"][place]
+    }
+
+    /// Place of the finding and number of the way out, of all that is offered beyond the first way out
+    /// of each finding that nothing else explains.
+    pub(super) fn others(&self) -> Vec<(usize, usize)> {
+        let each = self.findings().enumerate().flat_map(|(place, finding)| {
+            let ways = finding["remedies"].as_array().map_or(0, Vec::len);
+            let first = usize::from(finding["cause"].is_null());
+            (first..ways).map(move |way| (place, way))
+        });
+        each.collect()
     }
 
     /// The first finding with this code.

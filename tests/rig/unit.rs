@@ -1,6 +1,7 @@
 //! Units that get in their own way, are in the way of nothing, or cannot be started.
 
 use super::Rig;
+use super::cure::every_cure;
 
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
@@ -142,8 +143,22 @@ fn a_serve_in_a_unit_is_judged_as_what_it_is() {
 #[test]
 #[ignore = "boots a systemd: tests/run rig"]
 fn a_unit_that_is_installed_disabled_and_stopped_is_no_good_news() {
-    let rig = Rig::with_account(&[], true);
-    rig.unit("");
-    rig.sh("systemctl disable -q agent.service");
-    rig.doctor_of_unit().says("HM318").says("HM315");
+    let installed = || {
+        let rig = Rig::with_account(&[], true);
+        rig.unit("");
+        rig.sh("systemctl disable -q agent.service");
+        rig
+    };
+    every_cure(
+        "HM318",
+        ["scoped", "scoped"],
+        installed,
+        Rig::doctor_of_unit,
+    );
+    every_cure(
+        "HM315",
+        ["scoped", "scoped"],
+        installed,
+        Rig::doctor_of_unit,
+    );
 }
