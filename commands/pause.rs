@@ -32,7 +32,7 @@ pub(crate) struct Pause {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Let it end by itself after so long, like 90s, 2h or 1d
-    #[arg(long = "for", value_name = "TIME", value_parser = edit::seconds)]
+    #[arg(long = "for", value_name = "TIME", value_parser = length)]
     length: Option<u64>,
     /// Only show what would be set
     #[arg(long)]
@@ -99,6 +99,14 @@ impl Pause {
             );
         }
         Ok(Exit::OK)
+    }
+}
+
+/// A stop that ends as it begins is none.
+fn length(text: &str) -> Result<u64> {
+    match edit::seconds(text)? {
+        0 => Err(Error::usage("a stop of no length stops nothing")),
+        seconds => Ok(seconds),
     }
 }
 

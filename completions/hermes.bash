@@ -82,6 +82,9 @@ _hermes() {
             hermes__subcmd__cron,create)
                 cmd="hermes__subcmd__cron__subcmd__create"
                 ;;
+            hermes__subcmd__cron,delete)
+                cmd="hermes__subcmd__cron__subcmd__remove"
+                ;;
             hermes__subcmd__cron,doctor)
                 cmd="hermes__subcmd__cron__subcmd__doctor"
                 ;;
@@ -135,6 +138,9 @@ _hermes() {
                 ;;
             hermes__subcmd__cron__subcmd__incidents,ack)
                 cmd="hermes__subcmd__cron__subcmd__incidents__subcmd__ack"
+                ;;
+            hermes__subcmd__cron__subcmd__incidents,list)
+                cmd="hermes__subcmd__cron__subcmd__incidents__subcmd__list"
                 ;;
             hermes__subcmd__heartbeat,history)
                 cmd="hermes__subcmd__heartbeat__subcmd__history"
@@ -447,7 +453,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron)
-            opts="-p -h --home --profile --color --ascii --help list ls status show create add edit pause resume remove rm run runs history logs cancel incidents doctor next tick"
+            opts="-p -h --home --profile --color --ascii --help list ls status show create add edit pause resume remove rm delete run runs history logs cancel incidents doctor next tick"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -507,7 +513,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron__subcmd__create)
-            opts="-p -h --name --script --no-agent --monitor-script --workdir --repeat --deliver --deliver-command --timeout --env-file --catch-up --stagger --paused --paused-reason --dry-run --json --home --profile --color --ascii --help"
+            opts="-p -h --name --script --interpreter --no-agent --monitor-script --workdir --repeat --deliver --deliver-command --timeout --env-file --catch-up --stagger --paused --paused-reason --dry-run --json --home --profile --color --ascii --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -518,6 +524,10 @@ _hermes() {
                     return 0
                     ;;
                 --script)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interpreter)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -647,7 +657,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron__subcmd__edit)
-            opts="-p -h --schedule --prompt --name --script --no-agent --monitor-script --workdir --repeat --deliver --deliver-command --timeout --env-file --catch-up --stagger --agent --dry-run --json --home --profile --color --ascii --help"
+            opts="-p -h --schedule --prompt --name --script --interpreter --no-agent --monitor-script --workdir --repeat --deliver --deliver-command --timeout --env-file --catch-up --stagger --agent --dry-run --json --home --profile --color --ascii --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -666,6 +676,10 @@ _hermes() {
                     return 0
                     ;;
                 --script)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interpreter)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -729,7 +743,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron__subcmd__incidents)
-            opts="-n -p -h --state --limit --json --home --profile --color --ascii --help ack"
+            opts="-n -p -h --state --limit --json --home --profile --color --ascii --help list ack"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -777,6 +791,48 @@ _hermes() {
                 return 0
             fi
             case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd__cron__subcmd__incidents__subcmd__list)
+            opts="-n -p -h --state --limit --json --home --profile --color --ascii --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -W "open resolved closed all" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --home)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

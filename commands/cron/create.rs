@@ -15,6 +15,7 @@ use hermes::error::{Error, Kind, Result};
 use hermes::host::scheduler_owner::Scheduler;
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
+use jiff::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -180,7 +181,9 @@ pub(crate) fn read_schedule(text: &str, desk: &Desk) -> Result<Reading> {
     let reading = Schedule::parse(text, desk.now, &desk.zone.zones.configured)
         .map_err(|error| Error::new(Kind::Invalid, error.message).with_hint(error.hint))?;
     if let Schedule::Once { at, .. } = &reading.schedule {
-        let Some(instant) = at.instant(&desk.zone.zones.system) else {
+        let instant = at.instant(&desk.zone.zones.system);
+        // The last hours of the calendar stand all at the last instant.
+        let Some(instant) = instant.filter(|at| *at < Timestamp::MAX) else {
             return Err(Error::new(
                 Kind::Invalid,
                 format!("{at} lies beyond what a clock can show"),

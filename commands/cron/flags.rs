@@ -19,6 +19,9 @@ pub(crate) struct Flags {
     /// Script under scripts/ of the home; its output goes before the prompt
     #[arg(long, value_name = "FILE")]
     script: Option<String>,
+    /// Program that runs the script [default: by its ending, or by its own first line]
+    #[arg(long, value_name = "PROGRAM")]
+    interpreter: Option<String>,
     /// Run the script alone, without an agent
     #[arg(long)]
     no_agent: bool,
@@ -98,6 +101,7 @@ impl Flags {
             prompt: None,
             name: self.name.clone(),
             script: self.script.clone(),
+            interpreter: self.interpreter.clone(),
             no_agent: self.no_agent.then_some(true),
             monitor_script: self.monitor_script.clone(),
             workdir: path(&self.workdir)?,

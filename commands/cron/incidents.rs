@@ -27,6 +27,13 @@ Examples:
 pub(crate) struct Incidents {
     #[command(subcommand)]
     verb: Option<Verb>,
+    #[command(flatten)]
+    list: List,
+}
+
+/// List incidents, the last seen first
+#[derive(Args, Debug)]
+struct List {
     /// Which ones
     #[arg(long, value_name = "STATE", default_value = "open")]
     state: State,
@@ -42,6 +49,7 @@ pub(crate) struct Incidents {
 /// What is done with one.
 #[derive(Debug, Subcommand)]
 enum Verb {
+    List(List),
     Ack(Ack),
 }
 
@@ -93,9 +101,17 @@ const MOST: u32 = 10_000;
 impl Incidents {
     /// Prints them, or marks one.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        if let Some(Verb::Ack(ack)) = self.verb {
-            return ack.run(runtime);
+        match self.verb {
+            Some(Verb::Ack(ack)) => ack.run(runtime),
+            Some(Verb::List(list)) => list.run(runtime),
+            None => self.list.run(runtime),
         }
+    }
+}
+
+impl List {
+    /// Prints them.
+    fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let mut homes = Vec::new();
         let desks = Desk::all(runtime)?;
         let several = desks.len() > 1;

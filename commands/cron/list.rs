@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use clap::Args;
 use hermes::agent;
-use hermes::cron::job::Job;
+use hermes::cron::edit_probe;
+use hermes::cron::job::{Job, RawJob};
 use hermes::cron::view::{self, Standing, View};
 use hermes::cron::view_firing::{Dispatch, Firing, Situation};
 use hermes::error::Result;
@@ -45,34 +46,74 @@ pub(crate) struct Listing {
     pub(crate) jobs: Result<Vec<View>>,
 }
 
+/// How the jobs of a home are looked at: with what would become of them when they are due.
+pub(crate) struct Eye {
+    agents: bool,
+    no_agent: Option<String>,
+}
+
+impl Eye {
+    /// For the jobs of a home that is scheduled so.
+    pub(crate) fn of(desk: &Desk, situation: &Situation) -> Self {
+        let agent = agent::Settings::of(&desk.config).and_then(|agent| agent.resolve());
+        Self {
+            agents: is_agents(&situation.scheduler),
+            no_agent: agent.err().map(|error| error.to_string()),
+        }
+    }
+
+    /// Looks at a job.
+    pub(crate) fn see(&self, desk: &Desk, job: &RawJob) -> View {
+        let view = view::view(&Job::read(job), desk.now, &desk.zone.zones);
+        if self.agents {
+            return view.run_by_agent();
+        }
+        if view.state != Standing::Active {
+            return view;
+        }
+        match (edit_probe::hindrance(job, &desk.home), &self.no_agent) {
+            (Some((state, error)), _) => view.in_vain(state, &error.to_string()),
+            (None, Some(why)) => view.without_agent(why),
+            (None, None) => view,
+        }
+    }
+}
+
+/// Why nothing comes of any job that is armed; none where something does, or none is armed.
+fn all_in_vain(jobs: &[View]) -> Option<String> {
+    let armed: Vec<_> = jobs.iter().filter(|view| view.state.is_armed()).collect();
+    let first = armed.first()?;
+    if !armed.iter().all(|view| view.state.is_in_vain()) {
+        return None;
+    }
+    let why = first.because.as_deref().unwrap_or("see its state");
+    Some(match armed.len() {
+        1 => format!("the only armed job does nothing when it is due: {why}"),
+        count => format!(
+            "none of {count} armed jobs does anything when it is due, job {} because {why}",
+            first.id
+        ),
+    })
+}
+
 impl Listing {
     /// Looks at a home.
     pub(crate) fn of(desk: Desk, runtime: &Runtime) -> Self {
-        let situation = desk.situation(runtime);
-        let agents = is_agents(&situation.scheduler);
-        let no_agent = agent::Settings::of(&desk.config)
-            .and_then(|agent| agent.resolve())
-            .err()
-            .map(|error| error.to_string());
+        let mut situation = desk.situation(runtime);
+        let eye = Eye::of(&desk, &situation);
         let jobs = desk.jobs().map(|jobs| {
-            let see = |job| {
-                let view = view::view(&Job::read(job), desk.now, &desk.zone.zones);
-                match &no_agent {
-                    _ if agents => view.run_by_agent(),
-                    Some(why) => view.without_agent(why),
-                    None => view,
-                }
-            };
             let mut ids = HashSet::new();
-            let first_of_its_id = |view: View| {
+            let mut first_of_its_id = |view: View| {
                 if view.id.is_empty() || ids.insert(view.id.clone()) {
                     view
                 } else {
                     view.behind_another()
                 }
             };
-            jobs.iter().map(see).map(first_of_its_id).collect()
+            let see = |job| first_of_its_id(eye.see(&desk, job));
+            jobs.iter().map(see).collect::<Vec<_>>()
         });
+        situation.all_in_vain = jobs.as_deref().ok().and_then(all_in_vain);
         Self {
             desk,
             situation,
@@ -204,10 +245,8 @@ impl List {
             because(runtime, view)?;
         }
         if hidden > 0 {
-            let jobs = human::count(hidden, "job", "jobs");
-            runtime
-                .out
-                .note(&format!("{jobs} that have ended are not shown: --all"));
+            let jobs = human::count(hidden, "job that has ended is", "jobs that have ended are");
+            runtime.out.note(&format!("{jobs} not shown: --all"));
         }
         runtime.out.line("")?;
         let text = layout::pairs(&runtime.out, &footing(listing));

@@ -53,6 +53,9 @@ impl Next {
             || Ok(runtime.clock.wall()),
             |from| instant(from, &zone, "--from"),
         )?;
+        if let Some(last) = &self.last_run {
+            instant(last, &zone, "--last-run")?;
+        }
         match Schedule::parse(&self.text, now, &zone.zones.configured) {
             Ok(reading) => self.show(runtime, &zone, &reading, now),
             Err(error) => self.refuse(runtime, &error),
@@ -69,7 +72,7 @@ impl Next {
         let (home, _) = runtime.home()?;
         let environ = &runtime.environ;
         let variable = |name: &str| environ.text(name).map(str::to_owned);
-        let zone = Zone::of(&Config::load(&home, &variable, &[]));
+        let zone = Zone::of(&Config::load(&home, &variable, &[])).asked_by(environ.text("TZ"));
         for warning in zone.warnings() {
             runtime.out.warn(&human::printable(&warning));
         }
@@ -180,7 +183,12 @@ struct Shown {
 impl Shown {
     fn of(at: &Stamp, instant: Timestamp, zone: &Zone) -> Shown {
         let here = instant.to_zoned_datetime(zone.zones.configured.clone());
-        let said = here.strftime("%a %Y-%m-%d %H:%M:%S %:z").to_string();
+        let said = if instant == Timestamp::MAX {
+            // The last hours of the calendar stand all at this instant.
+            at.to_string()
+        } else {
+            here.strftime("%a %Y-%m-%d %H:%M:%S %:z").to_string()
+        };
         Shown {
             text: at.to_string(),
             said,

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 /// Asks first on a terminal; elsewhere it wants --yes. A backup of the store is kept in cron/backups,
 /// and what the job has written in cron/output stays.
 #[derive(Args, Debug)]
-#[command(visible_alias = "rm")]
+#[command(visible_aliases = ["rm", "delete"])]
 #[command(after_help = "\
 Examples:
   hermes cron remove digest

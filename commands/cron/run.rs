@@ -153,6 +153,7 @@ impl Run {
         let task = hermes::cron::edit_probe::check(job, &desk.home)?;
         let view = Job::read(job);
         let id = view.id().unwrap_or_default();
+        is_idle(desk, id)?;
         if self.json {
             let document = json!({
                 "schema": "hermes.cron-run/1",
@@ -210,6 +211,30 @@ impl Run {
             runtime.out.note(&human::printable(&sentence));
         }
         Ok(seen)
+    }
+}
+
+/// Fails where a run of the job goes on, as far as that can be told without closing anything.
+fn is_idle(desk: &Desk, id: &str) -> Result<()> {
+    let copy = desk.ledger()?;
+    let newest = desk.read(copy.as_ref(), |copy| {
+        copy.read(|c| rows::executions_of(c, id, 1))
+    })?;
+    let Some(run) = newest.first().filter(|run| run.status.is_open()) else {
+        return Ok(());
+    };
+    let facts = desk.read(copy.as_ref(), |copy| {
+        copy.read(|c| rows::facts_of(c, &run.id).map(Some))
+    })?;
+    match stop_run::look(run, facts.as_ref(), &own_identity()) {
+        Ok(Target::Ended(_) | Target::Abandoned) => Ok(()),
+        Ok(Target::Worker { .. }) | Err(_) => {
+            let run = reference::short(&run.id);
+            Err(
+                Error::new(Kind::Busy, format!("a run of it goes on already ({run})"))
+                    .with_hint(format!("look at it: hermes cron logs {run} -f")),
+            )
+        }
     }
 }
 

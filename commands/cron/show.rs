@@ -1,21 +1,23 @@
 //! `hermes cron show`: everything about one job.
 
 use clap::Args;
+use hermes::clock::iso;
 use hermes::cron::catch_up::CatchUp;
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::next::next_fire;
 use hermes::cron::redact::redact;
-use hermes::cron::view::{self, View};
+use hermes::cron::view::View;
 use hermes::db::Snapshot;
 use hermes::error::{Error, Result};
 use hermes::ledger::{Execution, ExecutionFacts, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::create::{is_agents, schedule_words, timeout_words};
+use super::create::{schedule_words, timeout_words};
 use super::desk::Desk;
-use super::list::{last_words, next_words};
+use super::list::{Eye, last_words, next_words};
 use super::runs::{print_slots, to_json};
 use super::{layout, reference};
 use crate::exit::Exit;
@@ -49,10 +51,7 @@ impl Show {
         let (desk, job) = find(runtime, &self.job)?;
         let view = Job::read(&job);
         let id = view.id().unwrap_or_default().to_owned();
-        let mut seen = view::view(&view, desk.now, &desk.zone.zones);
-        if is_agents(&desk.situation(runtime).scheduler) {
-            seen = seen.run_by_agent();
-        }
+        let seen = Eye::of(&desk, &desk.situation(runtime)).see(&desk, &job);
         let copy = desk.ledger()?;
         let runs = attempts(&desk, copy.as_ref(), &id)?;
         let slots = desk.read(copy.as_ref(), |copy| {
@@ -62,6 +61,7 @@ impl Show {
             copy.read(|c| rows::slot_ranges(c, Some(&id), NEWEST))
         })?;
         let coming = coming(&desk, &job, &seen);
+        let zone = &desk.zone.zones.configured;
         if self.json {
             let document = json!({
                 "schema": "hermes.cron-show/1",
@@ -69,7 +69,7 @@ impl Show {
                 "profile": desk.home.profile(),
                 "job": job,
                 "view": seen,
-                "next": coming,
+                "next": coming.iter().map(|at| iso(*at, zone)).collect::<Vec<_>>(),
                 "runs": runs.iter().map(|(run, facts)| to_json(run, facts.as_ref())).collect::<Vec<_>>(),
                 "slots_not_run": slots,
                 "slot_ranges": ranges,
@@ -78,6 +78,7 @@ impl Show {
             return Ok(Exit::OK);
         }
         let mut pairs = about(&desk, &job, &seen);
+        let coming: Vec<_> = coming.iter().map(|at| desk.wall(*at)).collect();
         pairs.push(("coming", coming.join(", ")));
         pairs.extend(history(&desk, &seen));
         let pairs: Vec<_> = pairs
@@ -124,8 +125,8 @@ pub(crate) fn find(runtime: &mut Runtime, named: &str) -> Result<(Desk, RawJob)>
     Err(missing.unwrap_or_else(|| Error::usage("there is no home to look in")))
 }
 
-/// The slots to come, as stored.
-fn coming(desk: &Desk, job: &RawJob, view: &View) -> Vec<String> {
+/// The slots to come.
+fn coming(desk: &Desk, job: &RawJob, view: &View) -> Vec<Timestamp> {
     let Some(next) = view.next.filter(|_| view.state.is_armed()) else {
         return Vec::new();
     };
@@ -133,12 +134,11 @@ fn coming(desk: &Desk, job: &RawJob, view: &View) -> Vec<String> {
         return Vec::new();
     };
     let zone = &desk.zone.zones.configured;
-    let after = |at: &jiff::Timestamp| next_fire(&schedule, *at, zone).map(|fire| fire.instant);
+    let after = |at: &Timestamp| next_fire(&schedule, *at, zone).map(|fire| fire.instant);
     std::iter::successors(Some(next), |at| {
         schedule.is_recurring().then(|| after(at)).flatten()
     })
     .take(COMING)
-    .map(|at| desk.wall(at))
     .collect()
 }
 

@@ -105,10 +105,11 @@ fn document(listing: &Listing, running: &[Running]) -> Value {
     Value::Object(home)
 }
 
-const STANDINGS: [Standing; 9] = [
+const STANDINGS: [Standing; 10] = [
     Standing::Active,
     Standing::Overdue,
     Standing::Refused,
+    Standing::WouldFail,
     Standing::Never,
     Standing::Missed,
     Standing::Paused,

@@ -414,7 +414,7 @@ fn in_words(error: &Error) -> String {
         words = format!("{words}: {part}");
     }
     for hint in error.hints() {
-        words = format!("{words}. {hint}");
+        words = format!("{words}; {hint}");
     }
     words
 }

@@ -29,6 +29,8 @@ pub struct Wishes {
     pub name: Option<String>,
     /// A script under `scripts/`.
     pub script: Option<String>,
+    /// The program that runs the script.
+    pub interpreter: Option<String>,
     /// The script runs alone, without an agent.
     pub no_agent: Option<bool>,
     /// A script whose changed output starts the agent.
@@ -153,6 +155,7 @@ pub fn make(
         Value::Object(job) => job,
         _ => Map::new(),
     };
+    set_interpreter(&mut job, wishes);
     keep_own(&mut job, &wishes.own);
     Ok(job)
 }
@@ -173,6 +176,15 @@ fn first_slot(schedule: &Schedule, now: Timestamp, zones: &Zones) -> Option<Stri
     match schedule {
         Schedule::Once { run_at, .. } => Some(run_at.clone()),
         schedule => next_fire(schedule, now, &zones.configured).map(|fire| fire.stamp.to_string()),
+    }
+}
+
+/// A job that names none has no such key, as in Hermes Agent.
+fn set_interpreter(job: &mut RawJob, wishes: &Wishes) {
+    match wishes.interpreter.as_deref() {
+        None => {}
+        Some("") => drop(job.shift_remove("interpreter")),
+        Some(program) => drop(job.insert("interpreter".into(), json!(program))),
     }
 }
 
@@ -200,6 +212,7 @@ pub fn edit(job: &mut RawJob, wishes: &Wishes, now: Timestamp, zones: &Zones) ->
     set_text(job, "name", &wishes.name, false);
     set_text(job, "prompt", &wishes.prompt, false);
     set_text(job, "script", &wishes.script, true);
+    set_interpreter(job, wishes);
     set_text(job, "monitor_script", &wishes.monitor_script, true);
     set_text(job, "workdir", &wishes.workdir, true);
     if let Some(deliver) = &wishes.deliver {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::job::{Job, RawJob};
 use super::task::{self, Place, Script, Task, Work};
+use super::view::Standing;
 use crate::agent::Settings;
 use crate::agent::runner::find_program;
 use crate::error::{Error, Kind, Result};
@@ -61,21 +62,43 @@ pub fn check(job: &RawJob, home: &Home) -> Result<Task> {
     Ok(task)
 }
 
+/// What keeps a job from its work when it is due, as far as that can be told beforehand, and where it
+/// stands for that: refused, as it would be then, or bound to fail.
+#[must_use]
+pub fn hindrance(job: &RawJob, home: &Home) -> Option<(Standing, Error)> {
+    let view = Job::read(job);
+    // It gets an id with its first scan.
+    view.id()?;
+    let place = Place {
+        home: home.path(),
+        script_timeout: 0,
+        output_retention: 0,
+    };
+    match task::plan(&view, place) {
+        Err(error) => Some((Standing::Refused, error)),
+        Ok(task) => Some((Standing::WouldFail, is_there(&task).err()?)),
+    }
+}
+
+/// Whether a run finds what it names.
+fn is_there(task: &Task) -> Result<()> {
+    if let Work::Script(script)
+    | Work::Prompt {
+        before: Some(script),
+        ..
+    }
+    | Work::Monitor { script, .. } = &task.work
+    {
+        is_runnable(script)?;
+    }
+    task.workdir.as_deref().map_or(Ok(()), look_at_directory)?;
+    task.env_file.as_deref().map_or(Ok(()), look_at_env_file)
+}
+
 fn look_at_script(script: &Script) -> Result<()> {
+    is_runnable(script)?;
     let path = &script.path;
     let shown = path.display();
-    let found = std::fs::metadata(path).map_err(|error| {
-        let missing = Error::new(Kind::NotFound, format!("the script {shown} is missing"));
-        missing
-            .with_source(error)
-            .with_hint("scripts are named by their path inside of scripts/ of the home")
-    })?;
-    if !found.is_file() {
-        return Err(Error::new(
-            Kind::Invalid,
-            format!("the script {shown} is no file"),
-        ));
-    }
     let real = std::fs::canonicalize(path);
     let scripts = path
         .ancestors()
@@ -92,6 +115,25 @@ fn look_at_script(script: &Script) -> Result<()> {
             ),
         )
         .with_hint("Hermes Agent runs nothing from there either; copy it into scripts/"));
+    }
+    Ok(())
+}
+
+/// Whether a script is a file that can be started.
+fn is_runnable(script: &Script) -> Result<()> {
+    let path = &script.path;
+    let shown = path.display();
+    let found = std::fs::metadata(path).map_err(|error| {
+        let missing = Error::new(Kind::NotFound, format!("the script {shown} is missing"));
+        missing
+            .with_source(error)
+            .with_hint("scripts are named by their path inside of scripts/ of the home")
+    })?;
+    if !found.is_file() {
+        return Err(Error::new(
+            Kind::Invalid,
+            format!("the script {shown} is no file"),
+        ));
     }
     let by_itself = script.argv().len() == 1;
     if by_itself && found.permissions().mode() & 0o111 == 0 {

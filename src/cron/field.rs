@@ -50,6 +50,14 @@ impl Field {
         }
     }
 
+    /// The largest number that people may write: Sunday has two.
+    fn largest(self) -> i64 {
+        match self {
+            Field::Weekday => 7,
+            field => field.range().1,
+        }
+    }
+
     /// The field's name in a sentence.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -109,7 +117,7 @@ pub enum FieldError {
         item: String,
     },
     /// A number outside of the field's range.
-    #[error("`{item}` is out of range in the {} field ({} to {})", field.name(), field.range().0, field.range().1)]
+    #[error("`{item}` is out of range in the {} field ({} to {})", field.name(), field.range().0, field.largest())]
     Range {
         /// Where it stands.
         field: Field,

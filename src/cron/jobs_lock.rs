@@ -5,9 +5,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::clock::{Clock as _, SystemClock};
 use crate::db;
 use crate::error::{Error, Kind, Result};
 use crate::files::{self, Lock};
+use crate::host::liveness_probe::observe_here;
 use crate::host::locks::{Holder, LockTable};
 use crate::output::human;
 
@@ -81,21 +83,31 @@ fn process(pid: u32) -> String {
     }
 }
 
-/// Seconds since a process was started, by the time of its directory in `/proc`.
+/// Seconds since a process was started. Its directory in `/proc` is of no use for that: it is as old as
+/// the first look at it.
 fn age(pid: u32) -> Option<i64> {
-    let started = fs_err::metadata(format!("/proc/{pid}"))
-        .ok()?
-        .modified()
-        .ok()?;
-    started
-        .elapsed()
-        .ok()
-        .and_then(|age| i64::try_from(age.as_secs()).ok())
+    let seen = observe_here(pid, None);
+    let since_boot = SystemClock.now().boottime;
+    i64::try_from(lived(seen.start_ticks?, seen.ticks_per_second, since_boot).as_secs()).ok()
+}
+
+/// How long a process lives that was started at this tick, so long after the boot.
+fn lived(start_ticks: u64, ticks_per_second: u64, since_boot: Duration) -> Duration {
+    let started = Duration::from_millis(start_ticks.saturating_mul(1000) / ticks_per_second.max(1));
+    since_boot.saturating_sub(started)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn b107_an_age_counts_from_the_start_of_the_process() {
+        let since_boot = Duration::from_millis(90_500);
+        assert_eq!(lived(3_000, 100, since_boot).as_millis(), 60_500);
+        assert_eq!(lived(9_999, 100, since_boot), Duration::ZERO);
+        assert!(age(std::process::id()).is_some());
+    }
 
     #[test]
     fn b107_a_lock_that_stays_taken_is_an_error_that_names_the_holder() {

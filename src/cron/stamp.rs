@@ -65,6 +65,15 @@ impl Stamp {
         }
     }
 
+    /// A wall clock with an offset.
+    #[must_use]
+    pub fn on(wall: DateTime, offset: Offset) -> Stamp {
+        Stamp {
+            wall,
+            offset: Some(i64::from(offset.seconds()) * MICROS_PER_SECOND),
+        }
+    }
+
     /// The wall clock as written.
     #[must_use]
     pub fn wall(&self) -> DateTime {

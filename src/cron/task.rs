@@ -197,7 +197,7 @@ fn work(job: &Job<'_>, scripts: &Path) -> Result<Work> {
             Kind::Invalid,
             "it is a script alone, and names no script",
         )
-        .with_hint("hermes cron edit JOB --script NAME")),
+        .with_hint("name one: --script NAME")),
         (Some(name), true, _) => Ok(Work::Script(script(name)?)),
         (_, false, Some(name)) => Ok(Work::Monitor {
             script: script(name)?,
@@ -212,7 +212,7 @@ fn work(job: &Job<'_>, scripts: &Path) -> Result<Work> {
             Kind::Invalid,
             "it has neither a prompt nor a script",
         )
-        .with_hint("hermes cron edit JOB --prompt TEXT")),
+        .with_hint("give it a prompt, or --script NAME with --no-agent")),
         (name, false, None) => Ok(Work::Prompt {
             prompt,
             before: name.map(script).transpose()?,

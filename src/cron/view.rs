@@ -25,6 +25,8 @@ pub enum Standing {
     Overdue,
     /// It would fire, but this program does not do what it needs.
     Refused,
+    /// It would fire, and fail at once: what it names is not there.
+    WouldFail,
     /// Armed, but it has no next slot, or a schedule that cannot be used.
     Never,
     /// A one-shot whose time passed without a run.
@@ -47,6 +49,7 @@ impl Standing {
             Self::Active => "active",
             Self::Overdue => "overdue",
             Self::Refused => "refused",
+            Self::WouldFail => "would fail",
             Self::Never => "never fires",
             Self::Missed => "missed",
             Self::Paused => "paused",
@@ -61,7 +64,12 @@ impl Standing {
     pub fn is_armed(self) -> bool {
         matches!(
             self,
-            Self::Active | Self::Overdue | Self::Refused | Self::Never | Self::Missed
+            Self::Active
+                | Self::Overdue
+                | Self::Refused
+                | Self::WouldFail
+                | Self::Never
+                | Self::Missed
         )
     }
 
@@ -70,8 +78,19 @@ impl Standing {
     pub fn is_wrong(self) -> bool {
         matches!(
             self,
-            Self::Overdue | Self::Refused | Self::Never | Self::Missed | Self::Error
+            Self::Overdue
+                | Self::Refused
+                | Self::WouldFail
+                | Self::Never
+                | Self::Missed
+                | Self::Error
         )
+    }
+
+    /// Whether it is armed, and does nothing of use at its next slot.
+    #[must_use]
+    pub fn is_in_vain(self) -> bool {
+        matches!(self, Self::Refused | Self::WouldFail)
     }
 }
 
@@ -210,9 +229,18 @@ impl View {
 
     /// The same job where there is no agent, for this reason: one that asks it is refused when due.
     #[must_use]
-    pub fn without_agent(mut self, why: &str) -> Self {
-        if self.work != "script" && self.state == Standing::Active {
-            (self.state, self.because) = (Standing::Refused, Some(why.to_owned()));
+    pub fn without_agent(self, why: &str) -> Self {
+        if self.work == "script" {
+            return self;
+        }
+        self.in_vain(Standing::Refused, why)
+    }
+
+    /// The same job where this keeps it from its work when it is due.
+    #[must_use]
+    pub fn in_vain(mut self, state: Standing, why: &str) -> Self {
+        if self.state == Standing::Active {
+            (self.state, self.because) = (state, Some(why.to_owned()));
         }
         self
     }

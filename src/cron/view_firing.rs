@@ -30,6 +30,8 @@ pub struct Situation {
     pub dispatch: Option<Dispatch>,
     /// Our serve ticks: neither `serve.cron` nor `--no-cron` keeps it from that.
     pub serve_ticks: bool,
+    /// Why no job that is armed would do its work, where that was looked at.
+    pub all_in_vain: Option<String>,
 }
 
 /// How jobs would be dispatched, and by whom.
@@ -87,6 +89,7 @@ impl Situation {
                 stop.stop.told(now)
             ));
         }
+        reasons.extend(self.all_in_vain.clone());
         let fresh = self
             .last_tick
             .map(|beat| now.duration_since(beat).as_secs() <= FRESH);
@@ -238,6 +241,7 @@ mod tests {
             stop: None,
             dispatch: None,
             serve_ticks: true,
+            all_in_vain: None,
         }
     }
 
@@ -271,6 +275,13 @@ mod tests {
         assert_eq!(seen.firing(now()).known(), None);
         seen.last_tick = Some(now() - SignedDuration::from_secs(50));
         assert_eq!(seen.firing(now()), Firing::Yes);
+    }
+
+    #[test]
+    fn where_every_job_is_refused_nothing_fires() {
+        let mut seen = served(Some(5));
+        seen.all_in_vain = Some("every armed job is refused".to_owned());
+        assert_eq!(seen.firing(now()).known(), Some(false));
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         stop: stop_file::in_force(home, now),
         dispatch,
         serve_ticks,
+        all_in_vain: None,
     }
 }
 

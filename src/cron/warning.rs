@@ -1,7 +1,7 @@
 //! What people get wrong about a schedule that can be read.
 
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
 use super::expr::CronExpr;
@@ -25,7 +25,11 @@ pub fn warnings(reading: &Reading, text: &str, now: Timestamp, zone: &TimeZone) 
             said.extend(clock_changes(cron, now, zone));
             said
         }
-        Schedule::Once { at, .. } => once(*at, now, zone),
+        Schedule::Once { at, .. } => {
+            let mut said = once(*at, now, zone);
+            said.extend(twice(*at, text, zone));
+            said
+        }
     }
 }
 
@@ -66,6 +70,21 @@ fn once(at: Stamp, now: Timestamp, zone: &TimeZone) -> Vec<String> {
         said.push(format!("In the zone of the schedules that is {shown}."));
     }
     said
+}
+
+/// A wall clock that comes twice, and was typed without an offset.
+fn twice(at: Stamp, text: &str, zone: &TimeZone) -> Option<String> {
+    Stamp::parse(text::strip(text)).filter(Stamp::is_naive)?;
+    let wall = at.wall();
+    let AmbiguousOffset::Fold { before, after } = zone.to_ambiguous_timestamp(wall).offset() else {
+        return None;
+    };
+    let (day, clock) = (wall.date(), wall.time());
+    Some(format!(
+        "On {day} the clock repeats {clock}: this is the first pass, at {}. The second is {}.",
+        Stamp::on(wall, before),
+        Stamp::on(wall, after)
+    ))
 }
 
 /// Warnings that the text of the fields gives.
@@ -204,7 +223,14 @@ fn clock_changes(cron: &CronExpr, now: Timestamp, zone: &TimeZone) -> Vec<String
             continue;
         }
         said.push(if new > old {
-            let shifted = next::in_gap(wall, zone).unwrap_or(wall).time();
+            let shifted = next::in_gap(wall, zone).unwrap_or(wall);
+            let time = shifted.time();
+            // A zone that crosses the date line skips a whole day.
+            let shifted = if shifted.date() == day {
+                time.to_string()
+            } else {
+                format!("{time} on {}", shifted.date())
+            };
             format!("On {day} the clock skips {clock}: it fires at {shifted} instead, once.")
         } else if cron.repeats() {
             format!("On {day} the clock repeats {clock}: it fires in both passes.")

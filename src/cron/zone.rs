@@ -92,6 +92,19 @@ impl Zone {
         self.unknown.iter().map(said).collect()
     }
 
+    /// The same where the host is asked by this `TZ`: one that names no zone leaves UTC.
+    #[must_use]
+    pub fn asked_by(mut self, variable: Option<&str>) -> Zone {
+        let text = variable.unwrap_or_default();
+        if self.origin == HOST && self.zones.configured.is_unknown() && !text.is_empty() {
+            let text = text.escape_debug();
+            self.unknown
+                .push(format!("TZ is '{text}', which is no time zone"));
+            "UTC".clone_into(&mut self.name);
+        }
+        self
+    }
+
     fn host(unknown: Vec<String>) -> Zone {
         let zone = TimeZone::system();
         let name = zone.iana_name().unwrap_or("the host's rules").to_owned();

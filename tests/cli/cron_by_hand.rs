@@ -181,6 +181,8 @@ fn a_run_in_the_background_is_followed_refused_twice_and_cancelled() {
     let (code, _, err) = said(&sandbox, &["cron", "run", ID]);
     assert_eq!(code, 2);
     assert!(err.contains("still going on") && err.contains(&id), "{err}");
+    let (code, _, err) = said(&sandbox, &["cron", "run", ID, "--dry-run"]);
+    assert!(code == 2 && err.contains("goes on already"), "{err}");
     let (code, out, _) = said(&sandbox, &["cron", "cancel", &id, "--dry-run"]);
     assert!(code == 0 && out.contains("Would end run"), "{out}");
     assert!(runs(&sandbox)[0]["status"] == "running");

@@ -175,6 +175,44 @@ const REFUSED: &[(&[&str], &str)] = &[
 ];
 
 #[test]
+fn a_hint_names_no_job_that_does_not_exist() {
+    for words in [&["every 1h", "--no-agent"][..], &["every 1h"]] {
+        let words = [&["cron", "create"], words].concat();
+        let (_, _, err) = said(&home(), &words);
+        assert!(
+            !err.contains("JOB") && err.contains("--script NAME"),
+            "{err}"
+        );
+    }
+}
+
+#[test]
+fn the_interpreter_of_a_script_is_kept_changed_and_taken_away() {
+    let sandbox = home();
+    sandbox.write("scripts/plain", "echo plain");
+    let words = [
+        "--script",
+        "plain",
+        "--no-agent",
+        "--interpreter",
+        "sh",
+        "--name",
+        "x",
+    ];
+    let words = [&["cron", "create", "every 1h"][..], &words].concat();
+    assert_eq!(said(&sandbox, &words).0, 0, "it need not be executable");
+    assert_eq!(stored(&sandbox)[0]["interpreter"], "sh");
+    let (code, out, err) = said(&sandbox, &["cron", "run", "x"]);
+    assert!(code == 0 && out.contains("plain"), "{out}{err}");
+    let edit = |program: &str| said(&sandbox, &["cron", "edit", "x", "--interpreter", program]).0;
+    assert_eq!(edit("bash"), 0);
+    assert_eq!(stored(&sandbox)[0]["interpreter"], "bash");
+    assert_eq!(edit(""), 1, "nothing runs it then");
+    assert_eq!(said(&sandbox, &["cron", "delete", "x", "--yes"]).0, 0);
+    assert_eq!(stored(&sandbox).len(), 0, "as Hermes Agent calls it");
+}
+
+#[test]
 fn what_could_not_run_is_refused_with_the_reason() {
     let sandbox = home();
     sandbox.write("scripts/plain", "echo no");

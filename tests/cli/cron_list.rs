@@ -4,7 +4,7 @@ use hermes::ledger::{Claim, End, Ledger, Owner};
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{agent, document, home, job, said, serving, stored, with};
+use crate::common::jobs::{agent, document, home, job, said, serving, store, stored, with};
 use crate::common::tree::{differences, tree};
 
 const ID: &str = "aaaaaaaaaaaa";
@@ -130,10 +130,78 @@ fn b74_b75_a_one_shot_that_never_ran_is_missed_in_either_shape() {
 fn a_job_that_needs_the_other_program_is_listed_with_the_reason() {
     let sandbox = with(&[job(ID, &json!({"deliver": "telegram:1"}))]);
     let _serve = serving(&sandbox, 30);
-    let (code, out, _) = said(&sandbox, &["cron", "list"]);
-    assert_eq!(code, 0);
+    for verb in ["list", "status"] {
+        let (code, out, err) = said(&sandbox, &["cron", verb]);
+        assert_eq!(code, 1, "nothing fires: {out}");
+        assert!(
+            out.contains("refused") && out.contains("it needs delivery to telegram:1"),
+            "{out}"
+        );
+        assert!(
+            err.contains("Nothing will fire: the only armed job"),
+            "{err}"
+        );
+        assert!(!out.contains("jobs fire"), "{out}");
+    }
+    let (_, status, _) = document(&sandbox, &["cron", "status"]);
+    assert_eq!(status["homes"][0]["will_fire"], false, "{status}");
+    // With one that runs, jobs fire.
+    store(
+        &sandbox,
+        &[
+            job(ID, &json!({"deliver": "telegram:1"})),
+            job("bbbbbbbbbbbb", &json!({})),
+        ],
+    );
+    for verb in ["list", "status"] {
+        assert_eq!(said(&sandbox, &["cron", verb]).0, 0, "{verb}");
+    }
+}
+
+#[test]
+fn what_a_pass_would_refuse_or_fail_is_not_shown_as_active() {
+    let odd = |id: &str, more: Value| job(&id.repeat(12), &more);
+    let jobs = [
+        odd("1", json!({"script": "../../bin/true"})),
+        odd("2", json!({"script": null})),
+        odd("3", json!({"script": "gone.sh"})),
+        odd("4", json!({"workdir": "/none/such"})),
+        odd("5", json!({"x_hermes": {"env_file": "/none/such.env"}})),
+    ];
+    let sandbox = with(&jobs);
+    let _serve = serving(&sandbox, 30);
+    let (code, list, _) = document(&sandbox, &["cron", "list"]);
+    let states: Vec<_> = list["homes"][0]["jobs"]
+        .as_array()
+        .expect("jobs")
+        .iter()
+        .map(|job| job["state"].as_str().expect("a state"))
+        .collect();
+    assert_eq!(
+        (code, states.as_slice()),
+        (
+            1,
+            &[
+                "refused",
+                "refused",
+                "would_fail",
+                "would_fail",
+                "would_fail"
+            ][..]
+        )
+    );
+    let (_, out, _) = said(&sandbox, &["cron", "list"]);
+    for why in [
+        "leads out",
+        "names no script",
+        "gone.sh is missing",
+        "/none/such is not there",
+    ] {
+        assert!(out.contains(why), "{why}: {out}");
+    }
+    let (_, out, _) = said(&sandbox, &["cron", "show", &"3".repeat(12)]);
     assert!(
-        out.contains("refused") && out.contains("it needs delivery to telegram:1"),
+        out.contains("would fail: ") && out.contains("gone.sh"),
         "{out}"
     );
 }
@@ -165,7 +233,7 @@ fn b61_a_recurring_job_that_ended_itself_is_not_hidden() {
         "{out}"
     );
     assert!(
-        !out.contains("bbbbbbbbbbbb") && err.contains("1 job"),
+        !out.contains("bbbbbbbbbbbb") && err.contains("1 job that has ended is not shown"),
         "{out}{err}"
     );
     let (_, status, _) = document(&sandbox, &["cron", "status"]);
@@ -306,6 +374,8 @@ fn an_incident_is_listed_and_can_be_marked_as_seen() {
     let sandbox = with_runs();
     let (code, list, _) = document(&sandbox, &["cron", "incidents"]);
     assert_eq!(code, 0);
+    let (_, same, _) = document(&sandbox, &["cron", "incidents", "list", "--state", "open"]);
+    assert_eq!(same, list, "as Hermes Agent writes it");
     let incident = &list["homes"][0]["incidents"][0];
     let id = incident["id"].as_str().expect("an id").to_owned();
     assert_eq!(
@@ -387,5 +457,6 @@ fn a_job_is_shown_with_its_runs_and_how_they_were_run() {
     assert!(head.contains("MODE") && !head.contains("JOB"), "{head}");
     assert!(row.contains("in_process") && !row.contains(" - "), "{row}");
     let (_, shown, _) = document(&sandbox, &["cron", "show", ID]);
+    assert_eq!(shown["next"][0], "2026-06-17T10:20:00+00:00", "{shown}");
     assert_eq!(shown["runs"][0]["facts"]["mode"], "in_process", "{shown}");
 }

@@ -150,6 +150,16 @@ fn the_zone_comes_with_its_source() {
         String::from_utf8(command.output().expect("it runs").stdout).expect("text")
     };
     assert!(zone(&sandbox, None).contains("from the host"));
+    sandbox
+        .hermes()
+        .env("TZ", "Garbage/None")
+        .args(["cron", "next", "every 5m"])
+        .assert()
+        .success()
+        .stdout(predicate::str::contains("UTC, from the host"))
+        .stderr(predicate::str::contains(
+            "TZ is 'Garbage/None', which is no time zone",
+        ));
     sandbox.write("config.yaml", "timezone: Asia/Kolkata\n");
     let from_file = zone(&sandbox, None);
     assert!(from_file.contains("Asia/Kolkata, from "), "{from_file}");
@@ -164,7 +174,12 @@ fn the_zone_comes_with_its_source() {
 #[test]
 fn wrong_options_are_usage_errors() {
     let sandbox = Sandbox::new();
-    for option in [["--tz", "Mars/Base"], ["--from", "soon"], ["--count", "0"]] {
+    for option in [
+        ["--tz", "Mars/Base"],
+        ["--from", "soon"],
+        ["--count", "0"],
+        ["--last-run", "garbage"],
+    ] {
         let mut command = sandbox.hermes();
         command
             .args(["cron", "next", "every 5m"])
@@ -172,6 +187,63 @@ fn wrong_options_are_usage_errors() {
             .assert()
             .code(64);
     }
+}
+
+#[test]
+fn a_one_shot_in_a_fold_says_which_pass_is_meant() {
+    let at = |text: &str| {
+        let from = ["--from", "2026-06-17", "--tz", "Europe/Berlin"];
+        let (document, _) = next(&Sandbox::new(), &[&[text][..], &from].concat());
+        document
+    };
+    let found = at("2026-10-25T02:30");
+    assert_eq!(found["next"][0], "2026-10-25T02:30:00+02:00");
+    let warning = found["warnings"][0].as_str().expect("a warning");
+    assert!(
+        warning.contains("first pass") && warning.contains("second is 2026-10-25T02:30:00+01:00"),
+        "{warning}"
+    );
+    let second = at("2026-10-25T02:30:00+01:00");
+    assert_eq!(second["warnings"], serde_json::json!([]), "it says which");
+}
+
+#[test]
+fn the_last_hours_of_the_calendar_are_shown_as_they_are_and_kept_by_no_job() {
+    let sandbox = Sandbox::new();
+    let said = |words: &[&str]| {
+        let output = sandbox.hermes().args(words).output().expect("it runs");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let text = "9999-12-31T23:59";
+    let shown = said(&["cron", "next", text, "--tz", "UTC"]);
+    assert!(
+        shown.contains("Next      9999-12-31T23:59:00+00:00"),
+        "{shown}"
+    );
+    let refused = said(&["cron", "create", text, "p"]);
+    assert!(
+        refused.contains("beyond what a clock can show"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_day_that_a_zone_leaves_out_is_told_with_the_day_that_stands_for_it() {
+    let from = ["--from", "2011-12-01", "--tz", "Pacific/Apia"];
+    let (document, _) = next(&Sandbox::new(), &[&["0 9 * * *"][..], &from].concat());
+    let warnings = document["warnings"].to_string();
+    assert!(
+        warnings
+            .contains("On 2011-12-30 the clock skips 09:00: it fires at 09:00:00 on 2011-12-31"),
+        "{warnings}"
+    );
+}
+
+#[test]
+fn the_days_of_the_week_go_up_to_seven() {
+    let (document, _) = next(&Sandbox::new(), &["0 9 * * 8"]);
+    let message = document["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("0 to 7"), "{message}");
 }
 
 #[test]

@@ -55,6 +55,15 @@ fn under_a_stop_nothing_is_due() {
 }
 
 #[test]
+fn a_stop_of_no_length_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("config.yaml", "timezone: UTC\n");
+    let output = sandbox.hermes().args(["pause", "--for", "0s"]).output();
+    assert_eq!(output.expect("it runs").status.code(), Some(64));
+    assert!(!sandbox.home().join("ESTOP").exists());
+}
+
+#[test]
 fn the_stop_of_the_root_is_lifted_at_the_root() {
     let sandbox = home();
     sandbox.write("profiles/ops/config.yaml", "");
