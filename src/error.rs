@@ -57,6 +57,13 @@ impl Error {
         }
     }
 
+    /// The same as a usage error: what is not there was named on the command line.
+    #[must_use]
+    pub fn into_usage(mut self) -> Self {
+        self.kind = Kind::Usage;
+        self
+    }
+
     /// A usage error.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, message)

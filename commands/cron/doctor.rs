@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use hermes::doctor::finding::Severity;
 use hermes::doctor::run::{self, Choice, Format, Pick, Request, View};
 use hermes::doctor::verdict::{Status, Thresholds};
-use hermes::error::Result;
+use hermes::error::{Kind, Result};
 use hermes::runtime::{Options, Runtime};
 
 use crate::exit::Exit;
@@ -27,7 +27,8 @@ use crate::exit::Exit;
 #[command(after_help = "\
 Exit status:
   0 nothing at or above --fail-on; 1 a warning; 2 an error; 3 no error, but something that could
-  change the verdict could not be checked. 'hermes help exit-codes' has the whole table.
+  change the verdict could not be checked; 64 a home, user, unit or process that is not there.
+  'hermes help exit-codes' has the whole table.
 
 Examples:
   hermes cron doctor
@@ -106,7 +107,11 @@ impl Doctor {
     /// Looks, judges, prints.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let (request, view) = self.request(runtime.options.clone());
-        let report = run::run(runtime, &request)?;
+        // 1 is a warning, and a slip of the pen is none.
+        let report = run::run(runtime, &request).map_err(|error| match error.kind() {
+            Kind::NotFound => error.into_usage(),
+            _ => error,
+        })?;
         if !(view.quiet && report.verdict.exit_code == 0) {
             runtime
                 .out

@@ -47,6 +47,30 @@ pub fn forecast(facts: DispatchFacts, policy: Policy, kind: Kind) -> Forecast {
     }
 }
 
+/// Why it cannot be said what becomes of the dispatcher after a logout, where it cannot.
+#[must_use]
+pub fn unknown_after_logout(facts: DispatchFacts) -> &'static str {
+    match facts.seat {
+        Seat::Session => "whether logind ends the processes of a session is not known",
+        _ => NO_LINGER,
+    }
+}
+
+/// The same for a reboot.
+#[must_use]
+pub fn unknown_after_reboot(facts: DispatchFacts) -> &'static str {
+    match (facts.seat, facts.enabled) {
+        (Seat::SystemService | Seat::UserService, Tri::Unknown) => {
+            "whether its unit is enabled is not known"
+        }
+        (Seat::SystemService | Seat::UserService, _) => NO_LINGER,
+        _ => "what starts it is not seen from here",
+    }
+}
+
+/// Why no forecast can be made that depends on linger.
+const NO_LINGER: &str = "whether the account lingers is not known";
+
 fn after_logout(facts: DispatchFacts, policy: Policy, kind: Kind) -> Outlook {
     let bound_to_manager = matches!(facts.seat, Seat::UserService | Seat::UserScope);
     let in_mode = |facts| Outlook::Mode(mode(facts, policy, kind));

@@ -56,10 +56,14 @@ impl Page {
         }
         let mut ascii = String::with_capacity(text.len() + 8);
         for c in text.chars() {
-            if c.is_ascii() {
-                ascii.push(c);
-            } else {
-                ascii.extend(c.escape_unicode());
+            match c {
+                c if c.is_ascii() => ascii.push(c),
+                // Signs that our own words use have a spelling.
+                '\u{d7}' => ascii.push('x'),
+                '\u{b5}' | '\u{3bc}' => ascii.push('u'),
+                '\u{2013}' | '\u{2014}' => ascii.push('-'),
+                '\u{2026}' => ascii.push_str("..."),
+                c => ascii.extend(c.escape_unicode()),
             }
         }
         ascii

@@ -167,6 +167,7 @@ pub(super) fn dispatch() -> Dispatch {
         because: Vec::new(),
         after_logout: "degraded",
         after_reboot: "scoped",
+        unknown_because: ["", ""],
         flips_to: Some(Flip {
             mode: "scoped",
             by: Vec::new(),
@@ -286,11 +287,24 @@ fn printable(report: &Report) {
         };
         assert_eq!(fields, wanted, "{line:?}");
     }
+    let gaps = report.checks.iter().flat_map(|check| &check.unchecked);
+    for argv in gaps.map(|gap| &gap.would_tell) {
+        assert_eq!(one_program(argv), None);
+    }
     for found in &report.findings {
         for remedy in &found.remedies {
+            for argv in [&remedy.argv, &remedy.undo, &remedy.verify] {
+                assert_eq!(one_program(argv), None, "{}", found.code);
+            }
             assert_eq!(quote::read_back(&quote::command(&remedy.argv)), remedy.argv);
         }
     }
+}
+
+/// The program of a command, where it looks like a whole line in one word.
+fn one_program(argv: &[String]) -> Option<&String> {
+    let program = argv.first()?;
+    program.contains(' ').then_some(program)
 }
 
 /// A report of one finding with these words everywhere.

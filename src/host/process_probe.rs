@@ -198,7 +198,7 @@ fn environ(pid: &str, status: &Status) -> Fact<Environment> {
                 .map_or_else(String::new, |uid| format!(", which runs as uid {uid}"));
             let mut fact = Fact::denied(format!("environment of pid {pid}{owner}"));
             if let Fact::Unknown(gap) = &mut fact {
-                gap.would_tell = ["sudo", "hermes", "cron", "doctor"]
+                gap.would_tell = ["sudo", "hermes", "cron", "doctor", "--pid", pid]
                     .map(str::to_owned)
                     .to_vec();
             }

@@ -263,7 +263,7 @@ fn the_first_line_names_the_verdict_the_mode_and_what_to_begin_with() {
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     let first = text.lines().next().expect("a first line");
     assert!(
-        first.starts_with("error: jobs would run in-process; nothing ticks this home"),
+        first.starts_with("error: jobs would run in_process; nothing ticks this home"),
         "{first}"
     );
     assert!(

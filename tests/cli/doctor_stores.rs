@@ -245,8 +245,8 @@ fn no_home_and_an_empty_home_are_results_of_their_own() {
     );
     assert!(seen.summary("HM401").ends_with("there is no home"));
     let named = doctor(&sandbox);
-    assert_eq!(named.document["error"]["kind"], "not_found");
-    assert_eq!(named.code, Some(1), "a slip of the pen is not green");
+    assert_eq!(named.document["error"]["kind"], "usage");
+    assert_eq!(named.code, Some(64), "a slip of the pen is not green");
     std::fs::create_dir(sandbox.home()).expect("a home");
     let seen = doctor(&sandbox);
     assert!(

@@ -85,6 +85,17 @@ pub fn find(code_or_slug: &str) -> Option<&'static Entry> {
 mod tests {
     use super::*;
 
+    /// B142: scripts and documents name codes, slugs and checks; none of them is ever renamed or reused.
+    /// New ones may come, and are accepted here.
+    #[test]
+    fn b142_names_are_the_same_over_releases() {
+        let codes = all().map(|entry| format!("{} {}", entry.code, entry.slug));
+        let checks = crate::doctor::check::all();
+        let checks = checks.map(|check| format!("{} {}", check.group.name(), check.id));
+        let names: Vec<_> = codes.chain(checks).collect();
+        insta::assert_snapshot!("names", names.join("\n"));
+    }
+
     #[test]
     fn codes_and_slugs_are_unique_and_in_order() {
         let codes: Vec<_> = all().map(|entry| entry.code).collect();

@@ -127,6 +127,13 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
     let Some(file) = file else {
         return finding;
     };
+    if problem.kind == ProblemKind::Unreadable {
+        // An editor would wait for a FIFO, and shows nothing of a directory.
+        let aside = format!("{file}.aside");
+        let effect = "puts what lies there out of the way, so that defaults are in force";
+        let remedy = Remedy::user(["mv", &file, &aside], effect);
+        return finding.remedy(remedy.undo(["mv", &aside, &file]).verify(verify(home)));
+    }
     let line = problem.at.map_or(1, |at| at.line);
     finding.remedy(
         Remedy::user(

@@ -13,6 +13,7 @@ mod scheduler;
 mod sessions;
 mod stores;
 mod tick_lock;
+mod unread;
 
 use std::path::Path;
 

@@ -1,13 +1,16 @@
 //! What the checks of homes share: which home, which subject, how many findings are too many.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::config::{Problem, ProblemKind};
 use crate::doctor::check::Outcome;
 use crate::doctor::evidence::jobs::JobStore;
-use crate::doctor::evidence::read::{Trouble, TroubleKind};
+use crate::doctor::evidence::read::{FileKind, Trouble, TroubleKind};
 use crate::doctor::evidence::stores::{Ledger, State};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::doctor::finding::{Finding, Observation, Subject};
+use crate::host::{Gap, GapKind};
 
 /// Findings of one code in one home before the rest is told in one: a dead scheduler makes every
 /// job overdue, and ten thousand findings help nobody.
@@ -23,6 +26,10 @@ pub(super) fn each(
     let mut any = false;
     for home in evidence.homes.iter().filter(|home| home.exists()) {
         any = true;
+        if let Some(trouble) = no_directory(home) {
+            outcome.could_not(format!("what {} holds", home.label()), &trouble.gap());
+            continue;
+        }
         let before = outcome.findings.len();
         check(home, &mut outcome);
         for finding in outcome.findings.iter_mut().skip(before) {
@@ -33,6 +40,19 @@ pub(super) fn each(
         outcome
     } else {
         Outcome::not_applicable("there is no home")
+    }
+}
+
+/// What lies in the place of a home, where that is no directory: nothing in it can be asked for.
+pub(super) fn no_directory(home: &HomeEvidence) -> Option<Trouble> {
+    match home.file("") {
+        Read::Got(stat) if stat.kind != FileKind::Directory => Some(Trouble::new(
+            TroubleKind::NotAFile,
+            "not-a-directory",
+            "not a directory",
+        )),
+        Read::Unreadable(trouble) if trouble.kind == TroubleKind::NotAFile => Some(trouble.clone()),
+        _ => None,
     }
 }
 
@@ -77,6 +97,36 @@ pub(super) fn ledger<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Optio
 /// The state of sessions and timers, where it can be read.
 pub(super) fn state<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Option<&'a State> {
     content(home, ("state.db", &home.databases.state), outcome)
+}
+
+/// Why the zone of the home is only guessed, if it is: a file that may name another cannot be read.
+pub(super) fn zone_unread(home: &HomeEvidence) -> Option<Gap> {
+    let unread = |problem: &&Problem| {
+        let kinds = [
+            ProblemKind::Unreadable,
+            ProblemKind::Denied,
+            ProblemKind::Unparsable,
+        ];
+        kinds.contains(&problem.kind)
+    };
+    let problem = home.config.problems().iter().find(unread)?;
+    let file = problem.file.as_ref()?.display();
+    Some(Gap {
+        kind: GapKind::Failed,
+        why: format!("{file}: {}", problem.message),
+        would_tell: Vec::new(),
+    })
+}
+
+/// The longest name that a sentence bears, in characters.
+const NAME: usize = 80;
+
+/// A name inside a sentence: of a very long one the start.
+pub(super) fn short(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(NAME) {
+        Some((end, _)) => Cow::Owned(format!("{}…", name.get(..end).unwrap_or(name))),
+        None => Cow::Borrowed(name),
+    }
 }
 
 /// The home as a subject.
@@ -155,5 +205,27 @@ pub(super) fn ours<const N: usize>(home: &HomeEvidence, words: [&str; N]) -> Vec
     let mut argv = vec!["hermes".to_owned()];
     argv.extend(words.map(str::to_owned));
     argv.extend(["--home".to_owned(), home.label()]);
+    argv
+}
+
+/// A command of ours about one thing of this home, with options. A name that looks like an option comes
+/// last, behind what ends the options.
+pub(super) fn on(
+    home: &HomeEvidence,
+    verb: [&str; 2],
+    (name, options): (&str, &[&str]),
+) -> Vec<String> {
+    let mut argv = ours(home, verb);
+    let options = options.iter().map(|word| (*word).to_owned());
+    if name.starts_with('-') {
+        argv.extend(options);
+        argv.extend(["--".to_owned(), name.to_owned()]);
+    } else {
+        let after = 1 + verb.len();
+        argv.splice(
+            after..after,
+            std::iter::once(name.to_owned()).chain(options),
+        );
+    }
     argv
 }

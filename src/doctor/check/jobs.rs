@@ -8,6 +8,7 @@ pub(super) mod records;
 
 use serde_json::json;
 
+use super::homes;
 use crate::cron::schedule::Schedule;
 use crate::doctor::evidence::jobs::{Job, StoredSchedule};
 use crate::doctor::finding::{Finding, Subject};
@@ -26,7 +27,7 @@ fn about(code: &'static str, job: &Job, summary: String) -> Finding {
 fn quoted(job: &Job) -> String {
     match job.label() {
         "" => "a job without id and name".to_owned(),
-        label => format!("job '{label}'"),
+        label => format!("job '{}'", homes::short(label)),
     }
 }
 

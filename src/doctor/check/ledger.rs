@@ -5,6 +5,7 @@ pub(super) mod launch;
 pub(super) mod missing;
 pub(super) mod open;
 
+use super::homes;
 use crate::doctor::evidence::HomeEvidence;
 use crate::doctor::evidence::stores::Ledger;
 use crate::doctor::finding::{Finding, Observation, Subject};
@@ -14,7 +15,7 @@ use jiff::Timestamp;
 /// How a job is called: by its name in the store where it has one, else by its id.
 fn quoted(home: &HomeEvidence, id: &str) -> String {
     let job = home.jobs.got().and_then(|store| store.job(id));
-    format!("job '{}'", job.map_or(id, |job| job.label()))
+    format!("job '{}'", homes::short(job.map_or(id, |job| job.label())))
 }
 
 fn about(code: &'static str, id: &str, summary: String) -> Finding {

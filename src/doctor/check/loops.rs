@@ -162,7 +162,8 @@ fn row(home: &HomeEvidence, (kind, session): (&str, &str), observed: String) -> 
 
 /// The command that stops a timer.
 fn stop(home: &HomeEvidence, (kind, session): (&str, &str)) -> Remedy {
-    Remedy::user(homes::ours(home, [kind, "stop", session]), "stops it").verify(homes::verify(home))
+    Remedy::user(homes::on(home, [kind, "stop"], (session, &[])), "stops it")
+        .verify(homes::verify(home))
 }
 
 fn unreadable(home: &HomeEvidence, of: (&'static str, &str), why: &str) -> Finding {
@@ -199,7 +200,7 @@ fn budget(home: &HomeEvidence, session: &str, loop_row: &LoopRow) -> Option<Find
         ))
         .remedy(
             Remedy::user(
-                homes::ours(home, ["loop", "resume", session]),
+                homes::on(home, ["loop", "resume"], (session, &[])),
                 "arms it again when it has paused",
             )
             .verify(homes::verify(home)),
@@ -327,7 +328,7 @@ fn stuck(
         .because_of("HM402")
         .remedy(
             Remedy::user(
-                homes::ours(home, ["loop", "resume", session]),
+                homes::on(home, ["loop", "resume"], (session, &[])),
                 "gives the lost wake-up back and arms it again",
             )
             .verify(homes::verify(home)),

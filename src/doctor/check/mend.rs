@@ -5,6 +5,7 @@ use crate::bus::LingerMarker;
 use crate::doctor::finding::{Needs, Remedy, argv};
 use crate::host::Facts;
 use crate::host::facts::{ManagerKind, UnitFacts};
+use crate::output::human::is_unsafe;
 use crate::output::quote;
 
 /// `user@UID.service` of the account.
@@ -172,11 +173,7 @@ pub(super) fn verify_property(
         unit,
         &["show", "--value", "-p", property, &unit.name],
     );
-    shell(format!(
-        "{} | grep -q {}",
-        line(&show),
-        quote::word(pattern)
-    ))
+    shell(format!("{} | grep -q {}", line(&show), inner(pattern)))
 }
 
 /// Adds lines to the `[Service]` section of a unit by a file of its own, and restarts the unit.
@@ -227,8 +224,13 @@ pub(super) fn unit_folder(facts: &Facts, unit: &UnitFacts) -> String {
 /// A word inside a line for `sh`, which is itself put into single quotes when it is printed: double
 /// quotes keep that readable, as long as nothing in the word means something between them.
 pub(super) fn inner(word: &str) -> String {
+    // `$'…'` is not known to every sh: there a line break stands as it is, and what prints the whole
+    // line escapes it.
+    if word.chars().any(is_unsafe) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
     let quoted = quote::word(word);
-    let special = |c: char| matches!(c, '"' | '$' | '`' | '\\' | '!' | '\'') || c.is_control();
+    let special = |c: char| matches!(c, '"' | '$' | '`' | '\\' | '!' | '\'');
     if quoted == word || word.contains(special) {
         quoted
     } else {
@@ -268,6 +270,28 @@ mod tests {
              systemctl daemon-reload && systemctl restart hermes.service"
         );
         assert_eq!(remedy.argv.len(), 3);
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a shell reads what is made for it"
+    )]
+    fn a_line_for_sh_says_the_same_to_every_sh() {
+        for word in [
+            "a\nb 'c' \"d\"",
+            "it's \"x\" $HOME `id` \\ !",
+            "tab\there",
+            "two words",
+            "gr\u{f6}\u{df}e \u{202e}x",
+        ] {
+            let argv = shell(format!("printf %s {}", inner(word)));
+            let said = std::process::Command::new(&argv[0])
+                .args(&argv[1..])
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8_lossy(&said.stdout), word);
+        }
     }
 
     #[test]

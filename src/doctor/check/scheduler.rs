@@ -84,6 +84,10 @@ fn ticker(evidence: &Evidence) -> Outcome {
             Beating::Fresh | Beating::Ahead(_) => {
                 outcome.note = Some("ticking".to_owned());
             }
+            Beating::Unreadable => {
+                let marker = ("cron/ticker_heartbeat", &home.ticker.heartbeat);
+                homes::content(home, marker, outcome);
+            }
             Beating::Stale(age) if ticking => stalled(evidence, home, age, outcome),
             Beating::Never | Beating::Orphaned if ticking => silent(evidence, home, outcome),
             state => nobody(evidence, home, (state, waiting), outcome),
@@ -109,6 +113,14 @@ fn last_tick(evidence: &Evidence, home: &HomeEvidence) -> Observation {
 /// A process that should tick is there, and its heartbeat is old.
 fn stalled(evidence: &Evidence, home: &HomeEvidence, age: i64, outcome: &mut Outcome) {
     let lock = home.path("cron/.tick.lock");
+    // A heartbeat that is older than every process that ticks was written under another clock, or by
+    // another process: no more is known than how long these have run.
+    let ages = serving::servers(evidence, home).into_iter();
+    let ages = ages.filter(|process| serving::ticks(process));
+    let oldest = ages
+        .filter_map(|process| serving::age(evidence, process))
+        .max();
+    let age = oldest.map_or(age, |oldest| age.min(oldest.max(0)));
     let since = human::duration(age);
     let (finding, observed) = match &home.tick_lock {
         holder if holder.is_held() => {
@@ -129,6 +141,7 @@ fn stalled(evidence: &Evidence, home: &HomeEvidence, age: i64, outcome: &mut Out
         _ => (dead(home, &since), "free".to_owned()),
     };
     let finding = finding
+        .because_of("HM111")
         .seen(last_tick(evidence, home))
         .seen(Observation::new("lock", lock, observed));
     outcome.find(restart(evidence, home, finding));

@@ -84,15 +84,16 @@ fn doors(evidence: &Evidence) -> Outcome {
     if let Some(door) = facts.session_bus.answering() {
         return answered(evidence, door);
     }
-    let mut outcome = Outcome::default();
-    if let Some(finding) = closed(evidence) {
-        outcome.find(finding);
+    // A manager that does not run has no doors; that it does not is told beside linger.
+    let Some(finding) = closed(evidence) else {
+        let mut outcome = Outcome::not_applicable("the user manager does not run; see linger");
+        if let Some(failure) = &facts.system_bus.user_manager_failure {
+            outcome.could_not("whether the user manager failed", &gap(failure));
+        }
         return outcome;
-    }
-    outcome.note = Some("the user manager does not run; see linger".to_owned());
-    if let Some(failure) = &facts.system_bus.user_manager_failure {
-        outcome.could_not("whether the user manager failed", &gap(failure));
-    }
+    };
+    let mut outcome = Outcome::default();
+    outcome.find(finding);
     outcome
 }
 

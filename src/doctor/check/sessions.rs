@@ -91,7 +91,7 @@ fn leases(evidence: &Evidence, home: &HomeEvidence, found: &mut Few) {
             .seen(holder(evidence, home, lease))
             .remedy(
                 Remedy::user(
-                    homes::ours(home, ["session", "close", session]),
+                    homes::on(home, ["session", "close"], (session, &[])),
                     "gives the lease back; a session of serve's is ended with it, and its loop is driven by nobody then",
                 )
                 .verify(homes::verify(home)),
@@ -237,12 +237,12 @@ fn orphans(evidence: &Evidence, home: &HomeEvidence, state: &State) -> Option<Fi
     if left.is_empty() {
         return None;
     }
-    let many = human::count(left.len(), "session", "sessions");
+    let many = human::count(left.len(), "session is", "sessions are");
     let mut finding = Finding::new(
         "HM713",
         homes::subject(home),
         format!(
-            "{many} are open, idle for over {}, and held by no process",
+            "{many} open, idle for over {}, and held by no process",
             human::duration(limit)
         ),
     );

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Page;
+use super::header::NARROW;
 use crate::doctor::finding::Severity;
 use crate::doctor::plain;
-use crate::doctor::report::{CheckStatus, Report, Reported, worst_of};
+use crate::doctor::report::{CheckStatus, Report, Reported};
 use crate::doctor::verdict::Status;
 use crate::output::human::count;
 
@@ -150,7 +151,12 @@ fn checks(page: &mut Page, report: &Report) {
         };
         let text = page.safe(&text);
         let label = format!("  {status:14} {:8.3} ms  ", check.duration_ms);
-        page.hanging(&text, &label, "    ");
+        if page.look.width.is_some_and(|width| width < NARROW) {
+            page.paragraph(label.trim(), "  ");
+            page.paragraph(&text, "    ");
+        } else {
+            page.hanging(&text, &label, "    ");
+        }
     }
 }
 
@@ -179,9 +185,16 @@ fn tally(report: &Report, least: Severity) -> String {
     let gap = report.run.sandbox_gap.as_ref();
     let gap = gap.map_or_else(String::new, |gap| format!(" ({gap})"));
     let took = report.run.duration_ms;
-    // What has no symptom that is shown is not shown.
-    let hidden = report.trees().filter(|tree| worst_of(*tree) < least);
-    let hidden = match hidden.map(|(_, symptoms)| 1 + symptoms.len()).sum() {
+    let hidden = report.trees().map(|(root, symptoms)| {
+        let below = symptoms
+            .iter()
+            .filter(|found| found.severity < least)
+            .count();
+        // What explains something that is shown is shown.
+        let root = root.severity < least && below == symptoms.len();
+        below + usize::from(root)
+    });
+    let hidden = match hidden.sum() {
         0 => String::new(),
         hidden => format!("; {} by --print", count(hidden, "is hidden", "are hidden")),
     };

@@ -135,12 +135,17 @@ fn what_it_does(page: &mut Page, remedy: &Remedy) {
 
 /// The symptoms, one line each: their cause has the way out.
 fn explained(page: &mut Page, symptoms: &[Reported]) {
-    if symptoms.is_empty() {
+    let least = page.look.least;
+    let mut shown = symptoms
+        .iter()
+        .filter(|found| found.severity >= least)
+        .peekable();
+    if shown.peek().is_none() {
         return;
     }
     page.paragraph("this explains:", "  ");
     let mut told: HashMap<&str, usize> = HashMap::new();
-    for symptom in symptoms {
+    for symptom in shown {
         let times = told.entry(symptom.code).or_default();
         *times += 1;
         if *times > IN_FULL && !page.look.verbose {

@@ -9,7 +9,7 @@ use crate::output::human::count;
 /// Where the values of the block begin.
 const LABEL: usize = 16;
 /// A terminal of fewer columns has no room for two of text.
-const NARROW: usize = 60;
+pub(super) const NARROW: usize = 60;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     let style = page.look.style;
@@ -124,7 +124,7 @@ fn sentence(dispatch: &Dispatch) -> String {
     };
     match dispatch.cron.mode {
         "refused" => verb.to_owned(),
-        mode => format!("{verb} {}", mode.replace('_', "-")),
+        mode => format!("{verb} {mode}"),
     }
 }
 
@@ -152,15 +152,16 @@ fn block(page: &mut Page, dispatch: &Dispatch) {
     row(page, "jobs", &jobs);
     row(page, "long-lived work", &long);
     row(page, "after a restart", at_a_restart(dispatch));
+    let [logout, reboot] = dispatch.unknown_because;
     row(
         page,
         "after logout",
-        &dispatch.after_logout.replace('_', "-"),
+        &outlook(dispatch.after_logout, logout),
     );
     row(
         page,
         "after reboot",
-        &dispatch.after_reboot.replace('_', "-"),
+        &outlook(dispatch.after_reboot, reboot),
     );
     row(page, "judged for", &judged_for(dispatch));
     let differs = dispatch.shell_differs.iter();
@@ -171,15 +172,21 @@ fn block(page: &mut Page, dispatch: &Dispatch) {
     if let Some(flip) = &dispatch.flips_to {
         let changes: Vec<_> = flip.changes.iter().map(|change| change.text).collect();
         let changes = changes.join(", and ");
-        let better = flip.mode.replace('_', "-");
-        row(page, &format!("to be {better}"), &changes);
+        row(page, &format!("to be {}", flip.mode), &changes);
+    }
+}
+
+/// A forecast, or why there is none.
+fn outlook(word: &str, why: &str) -> String {
+    match word {
+        "unknown" if !why.is_empty() => format!("unknown ({why})"),
+        word => word.to_owned(),
     }
 }
 
 fn with_reasons(mode: &str, reasons: &[String]) -> String {
-    let mode = mode.replace('_', "-");
     if reasons.is_empty() {
-        mode
+        mode.to_owned()
     } else {
         format!("{mode} ({})", reasons.join("; "))
     }

@@ -93,6 +93,8 @@ fn in_a_c_locale_all_is_ascii_and_no_escape_passes() {
     assert!(text.is_ascii());
     assert!(!text.contains('\u{1b}'));
     assert!(text.contains(r"gr\u{f6}\u{df}e"), "{text}");
+    let ours = render(&sample::of_words("2 \u{d7} 3 \u{b5}s\u{2026}"), ascii);
+    assert!(ours.contains("2 x 3 us..."), "{ours}");
 }
 
 #[test]
@@ -102,7 +104,11 @@ fn the_print_threshold_hides_what_is_less() {
     let text = text(errors);
     assert!(text.contains("error HM204"), "{text}");
     assert!(!text.contains("info HM310"), "{text}");
-    assert!(text.contains("; 1 is hidden by --print"), "{text}");
+    assert!(
+        !text.contains("warning HM"),
+        "symptoms are hidden, too: {text}"
+    );
+    assert!(text.contains("; 9 are hidden by --print"), "{text}");
     errors.least = Severity::Info;
     assert!(!render(&sample::report(false, Thresholds::default()), errors).contains("hidden"));
 }

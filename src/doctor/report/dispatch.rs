@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::Reported;
 use super::shell::{self, Difference};
-use crate::dispatch::{Change, Decision, Guess, Manager, Mechanism};
+use crate::dispatch::forecast::{unknown_after_logout, unknown_after_reboot};
+use crate::dispatch::{Change, Decision, Guess, Manager, Mechanism, Reason};
 use crate::doctor::evidence::Evidence;
 use crate::host::facts::{Program, Viewpoint};
 
@@ -36,6 +37,9 @@ pub struct Dispatch {
     pub after_logout: &'static str,
     /// The mode of jobs after a reboot.
     pub after_reboot: &'static str,
+    /// Why the two are not known, where they are not.
+    #[serde(skip)]
+    pub unknown_because: [&'static str; 2],
     /// The smallest set of changes that gives another mode, if there is one.
     pub flips_to: Option<Flip>,
     /// What had to be assumed, because it could not be found out.
@@ -112,15 +116,19 @@ impl Dispatch {
                 survives_restart: jobs.survives_restart.known(),
                 mechanism: jobs.mechanism,
                 manager: jobs.manager,
-                reasons: reasons(jobs),
+                reasons: reasons(jobs, &evidence.guesses),
             },
             long_lived: LongLived {
                 mode: long_lived.mode.word(),
-                reasons: reasons(long_lived),
+                reasons: reasons(long_lived, &evidence.guesses),
             },
             because: Vec::new(),
             after_logout: jobs.forecast.after_logout.word(),
             after_reboot: jobs.forecast.after_reboot.word(),
+            unknown_because: [
+                unknown_after_logout(jobs.facts),
+                unknown_after_reboot(jobs.facts),
+            ],
             flips_to: jobs.flips.first().map(|flip| Flip {
                 mode: flip.mode.word(),
                 by: Vec::new(),
@@ -190,8 +198,19 @@ fn root_of<'a>(found: &'a Reported, findings: &'a [Reported]) -> &'a Reported {
     cause.map_or(found, |cause| root_of(cause, findings))
 }
 
-fn reasons(decision: &Decision) -> Vec<String> {
-    let text = |reason: &crate::dispatch::Reason| reason.text().to_owned();
+fn reasons(decision: &Decision, guesses: &[Guess]) -> Vec<String> {
+    let guessed = guesses
+        .iter()
+        .any(|guess| guess.assumed.contains("INVOCATION_ID"));
+    let text = |reason: &Reason| {
+        match reason {
+        Reason::NoInvocationId if guessed => {
+            "no service manager is known to have started the dispatcher (its environment is not known)"
+                .to_owned()
+        }
+        reason => reason.text().to_owned(),
+    }
+    };
     decision.reasons.iter().map(text).collect()
 }
 

@@ -58,7 +58,7 @@ fn b60_a_malformed_job_is_told_and_the_others_are_judged() {
     assert_eq!(codes(&told), ["HM508", "HM508", "HM501"]);
     assert_eq!(told[0].subject.name, "00000000000d");
     assert!(told[0].summary.contains("origin is text"));
-    assert_eq!(told[1].summary, "1 entry of the list of jobs are no jobs");
+    assert_eq!(told[1].summary, "1 entry of the list of jobs is no job");
 }
 
 #[test]

@@ -8,9 +8,12 @@ use crate::doctor::finding::Finding;
 /// Half a minute after its last tick.
 const NOW: &str = "2026-11-29T22:40:30Z";
 
-fn sample() -> Vec<Finding> {
+/// The next day at noon; nothing has run since.
+const LATER: &str = "2026-11-30T12:00:00Z";
+
+fn sample(now: &str) -> Vec<Finding> {
     let mut fixture = Fixture::healthy();
-    fixture.now = NOW.parse().unwrap();
+    fixture.now = now.parse().unwrap();
     fixture.no_server();
     for name in ["cron", "scripts"] {
         std::fs::remove_dir_all(fixture.path(name)).unwrap();
@@ -35,7 +38,7 @@ fn sample() -> Vec<Finding> {
 
 #[test]
 fn every_finding_of_the_sample_home_is_explained() {
-    let found = sample();
+    let found = sample(NOW);
     let mut told: Vec<_> = found
         .iter()
         .map(|finding| (finding.code, finding.subject.name.as_str()))
@@ -75,7 +78,7 @@ fn every_finding_of_the_sample_home_is_explained() {
 
 #[test]
 fn the_failure_of_the_sample_is_told_with_its_reason() {
-    let found = sample();
+    let found = sample(NOW);
     let failed = found
         .iter()
         .find(|finding| finding.code == "HM511")
@@ -99,4 +102,47 @@ fn the_failure_of_the_sample_is_told_with_its_reason() {
             .any(|words| words.contains("f64546_33c4b0178cef")),
         "{words:?}"
     );
+}
+
+#[test]
+fn what_nobody_ran_for_hours_is_told_and_explained() {
+    let before = sample(NOW);
+    let later = sample(LATER);
+    let key = |finding: &Finding| (finding.code, finding.subject.name.clone());
+    let known: Vec<_> = before.iter().map(|finding| finding.code).collect();
+    let mut new: Vec<_> = later
+        .iter()
+        .filter(|finding| !known.contains(&finding.code))
+        .map(key)
+        .collect();
+    new.sort_unstable();
+    let gone: Vec<_> = known
+        .iter()
+        .filter(|code| later.iter().all(|finding| finding.code != **code))
+        .collect();
+    assert_eq!(gone, [&""; 0], "nothing mended itself");
+    let home = later.iter().find(|finding| finding.code == "HM402");
+    let home = home.unwrap().subject.name.as_str();
+    let wanted = [
+        // Three recurring jobs whose next run has passed, and nobody ticks.
+        ("HM501", "441e353b6e19"),
+        ("HM501", "a49f6beb5b17"),
+        ("HM501", "f645462fda68"),
+        // The one-shot was for the evening before.
+        ("HM505", "ecbabf890d9a"),
+        // What the next scheduler would start at once: those three.
+        ("HM515", home),
+        // The backend of the sample wrote its last heartbeat the evening before, and has ended.
+        ("HM710", home),
+        // Its sessions are idle for longer than a backend keeps them, and held by nobody.
+        ("HM713", home),
+    ];
+    let wanted = wanted.map(|(code, name)| (code, name.to_owned()));
+    assert_eq!(new, wanted, "{later:#?}");
+    let late = later
+        .iter()
+        .filter(|finding| ["HM501", "HM505", "HM515"].contains(&finding.code));
+    for finding in late {
+        assert!(finding.causes.contains(&"HM402"), "{finding:#?}");
+    }
 }

@@ -106,7 +106,7 @@ fn stale(
     Some(
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "run", &job.id]),
+                homes::on(home, ["cron", "run"], (&job.id, &[])),
                 "frees it by running it; a scheduler frees it by itself at its next slot",
             )
             .verify(homes::verify(home)),
@@ -160,7 +160,7 @@ fn ghost(
     Some(
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "run", &job.id]),
+                homes::on(home, ["cron", "run"], (&job.id, &[])),
                 "runs it, if it should have run",
             )
             .verify(homes::verify(home)),

@@ -37,8 +37,9 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
 /// How late a next run may be, in seconds: the doctor's grace of Hermes Agent.
 const OVERDUE: i64 = 15 * 60;
 /// What keeps every job from running, nearest first.
-const CAUSES: [&str; 10] = [
+const CAUSES: [&str; 11] = [
     "HM415", "HM402", "HM403", "HM404", "HM405", "HM407", "HM406", "HM805", "HM806", "HM408",
+    "HM111",
 ];
 
 fn due(evidence: &Evidence) -> Outcome {
@@ -46,6 +47,12 @@ fn due(evidence: &Evidence) -> Outcome {
         let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
+        let guessed = homes::zone_unread(home);
+        if let Some(gap) = &guessed {
+            let what =
+                "whether next runs are on their schedules: the zone of the jobs is not known";
+            outcome.could_not(what, gap);
+        }
         let mut schedules = Schedules::default();
         let mut found = Few::default();
         let mut waiting = 0;
@@ -58,6 +65,7 @@ fn due(evidence: &Evidence) -> Outcome {
                 home,
                 job,
                 schedule,
+                zone_known: guessed.is_none(),
             };
             look.judge(&mut found, &mut waiting);
         }
@@ -82,6 +90,7 @@ struct Look<'a> {
     home: &'a HomeEvidence,
     job: &'a Job,
     schedule: &'a Schedule,
+    zone_known: bool,
 }
 
 impl Look<'_> {
@@ -136,7 +145,7 @@ impl Look<'_> {
         let home = self.home;
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "resume", &self.job.id]),
+                homes::on(home, ["cron", "resume"], (&self.job.id, &[])),
                 "computes its next run anew",
             )
             .verify(homes::verify(home)),
@@ -186,7 +195,7 @@ impl Look<'_> {
                     found.add("HM503", || self.off(&why()));
                 }
             }
-            Schedule::Cron { expr, .. } => {
+            Schedule::Cron { expr, .. } if self.zone_known => {
                 let right = zone.to_offset(instant);
                 let stored = stamp.offset();
                 if stored.is_some_and(|stored| stored != right) && !in_gap(stamp, zone) {
@@ -198,7 +207,7 @@ impl Look<'_> {
                     found.add("HM503", || self.off(&why()));
                 }
             }
-            Schedule::Once { .. } => {}
+            Schedule::Cron { .. } | Schedule::Once { .. } => {}
         }
     }
 
@@ -286,14 +295,14 @@ impl Look<'_> {
         finding
             .remedy(
                 Remedy::user(
-                    homes::ours(home, ["cron", "run", &self.job.id]),
+                    homes::on(home, ["cron", "run"], (&self.job.id, &[])),
                     "runs it now, late",
                 )
                 .verify(homes::verify(home)),
             )
             .remedy(
                 Remedy::user(
-                    homes::ours(home, ["cron", "remove", &self.job.id, "--yes"]),
+                    homes::on(home, ["cron", "remove"], (&self.job.id, &["--yes"])),
                     "removes it, if it is too late",
                 )
                 .verify(homes::verify(home)),

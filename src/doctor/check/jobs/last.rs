@@ -83,7 +83,7 @@ fn field(job: &Job, name: &str, observed: &str) -> Observation {
 fn look(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
     finding.remedy(
         Remedy::user(
-            homes::ours(home, ["cron", "run", &job.id]),
+            homes::on(home, ["cron", "run"], (&job.id, &[])),
             "runs it again; a good run clears this",
         )
         .verify(homes::verify(home)),

@@ -10,7 +10,7 @@ use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy};
 use crate::host::facts::{Program, Viewpoint};
 use crate::host::{Gap, GapKind};
-use crate::output::{human, quote};
+use crate::output::human;
 
 /// The check of needs.
 pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
@@ -115,8 +115,8 @@ fn bad_script(
 
 /// Pauses a job until what it needs is there.
 fn pause(home: &HomeEvidence, job: &Job, effect: &str) -> Remedy {
-    Remedy::user(homes::ours(home, ["cron", "pause", &job.id]), effect)
-        .undo(homes::ours(home, ["cron", "resume", &job.id]))
+    Remedy::user(homes::on(home, ["cron", "pause"], (&job.id, &[])), effect)
+        .undo(homes::on(home, ["cron", "resume"], (&job.id, &[])))
         .verify(homes::verify(home))
 }
 
@@ -136,7 +136,7 @@ fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
         format!("the working directory of {} {why}", quoted(job)),
     )
     .seen(Observation::new("stat", path, why));
-    let here = homes::ours(home, ["cron", "edit", &job.id, "--workdir", ""]);
+    let here = homes::on(home, ["cron", "edit"], (&job.id, &["--workdir", ""]));
     let effect = "keeps it from failing until the directory is back";
     Some(
         finding.remedy(pause(home, job, effect)).remedy(
@@ -179,7 +179,11 @@ fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
         .because_of("HM317")
         .seen(Observation::new("environ", source, format!("PATH={path}")));
     let effect = "says where this shell has it; add that directory to PATH in the unit";
-    let find = ["sh", "-c", &format!("command -v {}", quote::word(first))];
+    let find = [
+        "sh",
+        "-c",
+        &format!("command -v {}", crate::doctor::check::mend::inner(first)),
+    ];
     Some(finding.remedy(Remedy::user(find, effect).verify(homes::verify(home))))
 }
 
@@ -205,7 +209,7 @@ fn ability(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
     // An edit must leave a job that can run: where it needs more than that, it would be refused.
     let delivers = |unmet: &Unmet| matches!(unmet, Unmet::Delivery(_));
     if needs.unmet.iter().all(delivers) {
-        let local = homes::ours(home, ["cron", "edit", &job.id, "--deliver", "local"]);
+        let local = homes::on(home, ["cron", "edit"], (&job.id, &["--deliver", "local"]));
         let effect = "keeps its output in files";
         finding = finding.remedy(Remedy::user(local, effect).verify(homes::verify(home)));
     }

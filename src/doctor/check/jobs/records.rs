@@ -88,7 +88,7 @@ fn remove(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
     }
     finding.remedy(
         Remedy::user(
-            homes::ours(home, ["cron", "remove", &job.id, "--yes"]),
+            homes::on(home, ["cron", "remove"], (&job.id, &["--yes"])),
             "removes it, to be made anew",
         )
         .verify(homes::verify(home)),
@@ -112,7 +112,11 @@ fn dropped(home: &HomeEvidence, store: &JobStore) -> Option<Finding> {
     let finding = Finding::new(
         "HM508",
         homes::file(home, "cron/jobs.json"),
-        format!("{many} of the list of jobs are no jobs"),
+        if store.dropped == 1 {
+            format!("{many} of the list of jobs is no job")
+        } else {
+            format!("{many} of the list of jobs are no jobs")
+        },
     );
     let finding = finding.seen(Observation::new("field", format!("{path} jobs"), many));
     Some(edit(home, finding))
@@ -137,7 +141,7 @@ fn ended_itself(home: &HomeEvidence, job: &Job) -> Option<Finding> {
         .seen(field(job, "enabled", "false"))
         .seen(field(job, "repeat.times", "null"));
     let text = schedule_text(job)?;
-    let again = homes::ours(home, ["cron", "edit", &job.id, "--schedule", &text]);
+    let again = homes::on(home, ["cron", "edit"], (&job.id, &["--schedule", &text]));
     let effect = "gives it its schedule anew, which switches it on again";
     Some(finding.remedy(Remedy::user(again, effect).verify(homes::verify(home))))
 }
@@ -206,7 +210,11 @@ fn state_error(home: &HomeEvidence, job: &Job) -> Option<Finding> {
 fn mend(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
     finding.remedy(
         Remedy::user(
-            homes::ours(home, ["cron", "edit", &job.id, "--schedule", "every 1h"]),
+            homes::on(
+                home,
+                ["cron", "edit"],
+                (&job.id, &["--schedule", "every 1h"]),
+            ),
             "gives it a schedule that can be used; choose your own",
         )
         .verify(homes::verify(home)),

@@ -174,7 +174,7 @@ fn kills(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger, id: &str) ->
     Some(
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "run", id]),
+                homes::on(home, ["cron", "run"], (id, &[])),
                 "runs it again; a good run clears this",
             )
             .verify(homes::verify(home)),
@@ -213,7 +213,7 @@ fn ahead_of_run(
     Some(
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "run", id]),
+                homes::on(home, ["cron", "run"], (id, &[])),
                 "makes up for the slot",
             )
             .verify(homes::verify(home)),
@@ -236,7 +236,7 @@ fn booking(home: &HomeEvidence, ledger: &Ledger, id: &str) -> Option<Finding> {
     Some(
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "runs", id]),
+                homes::on(home, ["cron", "runs"], (id, &[])),
                 "shows its runs; look at the output before you run it again",
             )
             .verify(homes::verify(home)),
@@ -283,7 +283,7 @@ fn delivery(
     Some(
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "run", id]),
+                homes::on(home, ["cron", "run"], (id, &[])),
                 "runs it again, and sends its message",
             )
             .verify(homes::verify(home)),

@@ -159,7 +159,7 @@ fn refiring(home: &HomeEvidence, ledger: &Ledger, id: &str) -> Option<Finding> {
     Some(
         finding.remedy(
             Remedy::user(
-                homes::ours(home, ["cron", "pause", id]),
+                homes::on(home, ["cron", "pause"], (id, &[])),
                 "stops it from firing again",
             )
             .verify(homes::verify(home)),

@@ -25,7 +25,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[Check {
     group: Group::Ledger,
     title: "every slot since the ledger reaches back has its row",
     codes: &["HM607"],
-    reads: &[Part::Zone, Part::Jobs, Part::Ledger],
+    reads: &[Part::Config, Part::Zone, Part::Jobs, Part::Ledger],
     run: missing,
 }];
 
@@ -53,6 +53,12 @@ fn missing(evidence: &Evidence) -> Outcome {
             outcome.could_not("which slots have no row", &too_many("rows of the ledger"));
             return;
         }
+        // Slots of a guessed zone are no slots.
+        let zone_unread = homes::zone_unread(home);
+        if let Some(gap) = &zone_unread {
+            let what = "which slots have no row: the zone of the jobs is not known";
+            outcome.could_not(what, gap);
+        }
         let reach = ledger.slots_cut.map_or(reach, |cut| reach.max(after(cut)));
         let mut on_record = on_record(&ledger.slots_not_run);
         let mut budget = SLOTS;
@@ -64,6 +70,9 @@ fn missing(evidence: &Evidence) -> Outcome {
             let Ok(schedule) = super::super::jobs::understand(&job.schedule) else {
                 continue;
             };
+            if zone_unread.is_some() && matches!(schedule, Schedule::Cron { .. }) {
+                continue;
+            }
             let look = Look {
                 evidence,
                 home,
@@ -287,7 +296,7 @@ impl Look<'_> {
         }
         finding.remedy(
             Remedy::user(
-                homes::ours(self.home, ["cron", "run", &self.job.id]),
+                homes::on(self.home, ["cron", "run"], (&self.job.id, &[])),
                 "runs it once, now; its next good run on time clears this",
             )
             .verify(homes::verify(self.home)),

@@ -35,7 +35,8 @@ fn holds_work(home: &HomeEvidence) -> bool {
         Read::Absent => false,
         Read::Unreadable(_) => true,
     };
-    jobs || has_timers(home)
+    // Of what is no directory it cannot be said that nothing is scheduled in it.
+    jobs || has_timers(home) || homes::no_directory(home).is_some()
 }
 
 fn has_timers(home: &HomeEvidence) -> bool {
@@ -53,7 +54,8 @@ const NAMED: usize = 5;
 fn paused(evidence: &Evidence, home: &HomeEvidence, store: &JobStore) -> Option<Finding> {
     let paused: Vec<_> = store.jobs.iter().filter(|job| job.is_paused()).collect();
     paused.first()?;
-    let names: Vec<_> = paused.iter().take(NAMED).map(|job| job.label()).collect();
+    let names = paused.iter().take(NAMED);
+    let names: Vec<_> = names.map(|job| homes::short(job.label())).collect();
     let more = match paused.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -82,7 +84,7 @@ fn paused(evidence: &Evidence, home: &HomeEvidence, store: &JobStore) -> Option<
 /// Arms these jobs again.
 fn resume(facts: &Facts, home: &HomeEvidence, paused: &[&Job]) -> Remedy {
     let remedy = if let [only] = paused {
-        let resume = homes::ours(home, ["cron", "resume", &only.id]);
+        let resume = homes::on(home, ["cron", "resume"], (&only.id, &[]));
         Remedy::user(resume, "arms it again")
     } else {
         let ids: Vec<_> = paused.iter().map(|job| mend::inner(&job.id)).collect();

@@ -1,6 +1,6 @@
 //! Which processes serve a home, and which of them tick its jobs.
 
-use crate::doctor::evidence::{Evidence, HomeEvidence};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::host::facts::{HomeRecords, ProcessFacts};
 use crate::host::liveness::Identity;
 use crate::host::scheduler_owner::{self, Scheduler, scheduler};
@@ -64,8 +64,10 @@ fn half_blind(evidence: &Evidence) -> Option<&'static str> {
 /// How the ticker of a home stands, by its heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::doctor::check) enum Beating {
-    /// It has never been written, or cannot be read.
+    /// It has never been written.
     Never,
+    /// It cannot be read, so that nothing is known of it.
+    Unreadable,
     /// It is younger than [`FRESH`], and its process is not known to have ended.
     Fresh,
     /// Its process has ended, though it is young.
@@ -78,8 +80,10 @@ pub(in crate::doctor::check) enum Beating {
 
 /// How the ticker of a home stands.
 pub(in crate::doctor::check) fn beating(evidence: &Evidence, home: &HomeEvidence) -> Beating {
-    let Some(beat) = home.ticker.heartbeat.got() else {
-        return Beating::Never;
+    let beat = match &home.ticker.heartbeat {
+        Read::Got(beat) => beat,
+        Read::Absent => return Beating::Never,
+        Read::Unreadable(_) => return Beating::Unreadable,
     };
     let age = evidence.now.duration_since(beat.at).as_secs();
     if age < -SKEW {

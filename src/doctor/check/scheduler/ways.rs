@@ -8,7 +8,6 @@ use crate::doctor::finding::{Finding, Remedy};
 use crate::host::choose::owner;
 use crate::host::facts::{ProcessFacts, Program, Role, UnitFacts};
 use crate::host::scheduler_owner::places;
-use crate::output::quote;
 
 /// Whether what it runs would tick: a plain serve of Hermes Agent never does.
 fn would_tick(unit: &UnitFacts) -> bool {
@@ -113,7 +112,7 @@ fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
         .until_reboot()
         .verify(mend::shell(format!("! kill -0 {pid}")));
     };
-    let words: Vec<_> = words.iter().map(|word| quote::word(word)).collect();
+    let words: Vec<_> = words.iter().map(|word| mend::inner(word)).collect();
     let line = format!("{} && exec {}", mend::end(pid), words.join(" "));
     Remedy::user(
         mend::shell(line),

@@ -4,7 +4,7 @@ use super::databases::{damaged, newer};
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Oddity;
-use crate::doctor::evidence::read::{FileKind, Trouble, TroubleKind};
+use crate::doctor::evidence::read::{Trouble, TroubleKind};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
 use crate::host::Fact;
@@ -39,25 +39,19 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
 const JOBS: &str = "cron/jobs.json";
 
 fn jobs(evidence: &Evidence) -> Outcome {
-    each(evidence, |home, outcome| {
-        directory(home, outcome);
-        match &home.jobs {
-            Read::Got(store) => odd(home, &store.oddities, outcome),
-            Read::Absent => missing(home, outcome),
-            Read::Unreadable(trouble) => troubled(evidence, home, (JOBS, trouble), outcome),
+    let mut outcome = each(evidence, |home, outcome| match &home.jobs {
+        Read::Got(store) => odd(home, &store.oddities, outcome),
+        Read::Absent => missing(home, outcome),
+        Read::Unreadable(trouble) => troubled(evidence, home, (JOBS, trouble), outcome),
+    });
+    for home in &evidence.homes {
+        if let Some(trouble) = homes::no_directory(home) {
+            let mut finding = unreadable(home, "", &trouble);
+            finding.home = Some(home.home.path().to_owned());
+            outcome.find(finding);
         }
-    })
-}
-
-/// The home is there, but is no directory.
-fn directory(home: &HomeEvidence, outcome: &mut Outcome) {
-    let Some(stat) = home.file("").got() else {
-        return;
-    };
-    if stat.kind != FileKind::Directory {
-        let what = Trouble::new(TroubleKind::NotAFile, "not-a-directory", "not a directory");
-        outcome.find(unreadable(home, "", &what));
     }
+    outcome
 }
 
 /// What to say of something that cannot be read, by the kind of trouble.

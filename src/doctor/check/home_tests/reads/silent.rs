@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::bus::{Failure, FailureKind, LingerMarker, LogindReport, Placement, SessionBusReport};
 use crate::config::Config;
 use crate::config::layer::{Format, Layer};
+use crate::doctor::check::homes::no_directory;
 use crate::doctor::evidence::home::{PlaceSeen, Ticker};
 use crate::doctor::evidence::read::{Trouble, TroubleKind};
 use crate::doctor::evidence::stores::Owners;
@@ -156,7 +157,7 @@ fn records_are_silent(home: &mut HomeRecords) {
 }
 
 fn home_is_silent(part: Part, home: &mut HomeEvidence) -> Option<()> {
-    let exists = home.exists();
+    let exists = home.exists() && no_directory(home).is_none();
     let databases = &mut home.databases;
     match part {
         Part::Config => {

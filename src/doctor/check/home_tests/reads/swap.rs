@@ -2,6 +2,7 @@
 //! that a new field belongs to a part or does not compile.
 
 use crate::bus::SystemBusReport;
+use crate::doctor::check::homes::no_directory;
 use crate::doctor::evidence::stores::Databases;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::host::Facts;
@@ -164,7 +165,8 @@ fn of_dispatcher(part: Part, from: &Dispatcher, to: &mut Dispatcher) {
 }
 
 fn of_home(part: Part, from: &HomeEvidence, to: &mut HomeEvidence) {
-    let exists = to.exists();
+    let holds = |home: &HomeEvidence| home.exists() && no_directory(home).is_none();
+    let both = holds(to) && holds(from);
     let HomeEvidence {
         home: _,
         files,
@@ -191,7 +193,7 @@ fn of_home(part: Part, from: &HomeEvidence, to: &mut HomeEvidence) {
     of_databases(part, &from.databases, databases);
     match part {
         // Whether there is a home at all is the question.
-        Part::Files if exists && from.exists() => {
+        Part::Files if both => {
             files.clone_from(&from.files);
             reader.clone_from(&from.reader);
         }
