@@ -128,7 +128,7 @@ fn what_nobody_ran_for_hours_is_told_and_explained() {
         ("HM501", "441e353b6e19"),
         ("HM501", "a49f6beb5b17"),
         ("HM501", "f645462fda68"),
-        // The one-shot was for the evening before.
+        // The one-shot was for that night.
         ("HM505", "ecbabf890d9a"),
         // What the next scheduler would start at once: those three.
         ("HM515", home),
