@@ -1027,12 +1027,16 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron__subcmd__resume)
-            opts="-p -h --dry-run --json --home --profile --color --ascii --help"
+            opts="-p -h --at --run-now --dry-run --json --home --profile --color --ascii --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --home)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

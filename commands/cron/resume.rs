@@ -2,12 +2,14 @@
 
 use clap::Args;
 use hermes::cron::edit;
-use hermes::cron::job::Job;
-use hermes::error::Result;
+use hermes::cron::job::{Job, RawJob};
+use hermes::error::{Error, Result};
 use hermes::runtime::Runtime;
+use jiff::Timestamp;
 
 use super::desk::{Desk, warn_of};
 use super::edit::{Told, save};
+use super::next::instant;
 use super::reference;
 use crate::exit::Exit;
 
@@ -19,11 +21,19 @@ use crate::exit::Exit;
 #[command(after_help = "\
 Examples:
   hermes cron resume digest
+  hermes cron resume digest --run-now
+  hermes cron resume digest --at 2027-01-31T09:00
   hermes cron resume a1b2c3d4e5f6 --dry-run")]
 pub(crate) struct Resume {
     /// The job: its id or its name
     #[arg(value_name = "JOB")]
     job: String,
+    /// Run it once at this time, besides its slots
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// Run it once at the next tick, besides its slots
+    #[arg(long, conflicts_with = "at")]
+    run_now: bool,
     /// Only show what would be changed
     #[arg(long)]
     dry_run: bool,
@@ -33,18 +43,34 @@ pub(crate) struct Resume {
 }
 
 impl Resume {
+    /// The run that is asked for besides its slots.
+    fn first_run(&self, desk: &Desk) -> Result<Option<Timestamp>> {
+        let Some(text) = &self.at else {
+            return Ok(self.run_now.then_some(desk.now));
+        };
+        let at = instant(text, &desk.zone, "--at")?;
+        if at < desk.now {
+            return Err(Error::usage(format!("--at '{text}' has passed"))
+                .with_hint("run it at the next tick: --run-now"));
+        }
+        Ok(Some(at))
+    }
+
     /// Arms it.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let desk = Desk::one(runtime)?;
         let jobs = desk.jobs()?;
         let mut job = reference::job(&jobs, &self.job)?.clone();
         let zones = &desk.zone.zones;
-        let keys = edit::resume(&mut job, desk.now, zones)?;
+        let at = self.first_run(&desk)?;
+        let resume = |job: &mut RawJob| match at {
+            Some(at) => edit::resume_with_run(job, at, (desk.now, zones)),
+            None => edit::resume(job, desk.now, zones),
+        };
+        let keys = resume(&mut job)?;
         let id = Job::read(&job).id().unwrap_or_default().to_owned();
         if !self.dry_run && !keys.is_empty() {
-            job = save(&desk, &id, |job| {
-                edit::resume(job, desk.now, zones).map(drop)
-            })?;
+            job = save(&desk, &id, |job| resume(job).map(drop))?;
         }
         Told {
             schema: "hermes.cron-resume/1",

@@ -362,6 +362,32 @@ pub fn resume(job: &mut RawJob, now: Timestamp, zones: &Zones) -> Result<Vec<Str
     Ok(changed(&before, job))
 }
 
+/// The same, with one run at this instant that takes no slot; the schedule goes on after it.
+///
+/// # Errors
+/// Also when it is a one-shot.
+pub fn resume_with_run(
+    job: &mut RawJob,
+    at: Timestamp,
+    (now, zones): (Timestamp, &Zones),
+) -> Result<Vec<String>> {
+    let before = job.clone();
+    {
+        let view = Job::read(job);
+        if !view.is_recurring() {
+            return Err(Error::new(Kind::Refused, "it has one time only")
+                .with_hint(new_schedule(&view))
+                .with_hint(format!("or run it now: hermes cron run {}", named(&view))));
+        }
+    }
+    resume(job, now, zones)?;
+    // Both programs read a next run that is named so as one that was asked for.
+    let at = json!(iso(at, &zones.configured));
+    job.insert("next_run_at".into(), at.clone());
+    job.insert("manual_run_at".into(), at);
+    Ok(changed(&before, job))
+}
+
 /// How late a one-shot may be, in seconds.
 const ONCE_GRACE: i64 = super::lateness::ONCE_GRACE_SECONDS;
 

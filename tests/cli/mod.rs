@@ -13,6 +13,7 @@ mod cron_edit;
 mod cron_full;
 mod cron_ids;
 mod cron_kills;
+mod cron_limits;
 mod cron_list;
 mod cron_next;
 mod cron_options;
