@@ -199,12 +199,12 @@ fn root_of<'a>(found: &'a Reported, findings: &'a [Reported]) -> &'a Reported {
 }
 
 fn reasons(decision: &Decision, guesses: &[Guess]) -> Vec<String> {
-    let guessed = guesses
+    let unread = guesses
         .iter()
         .any(|guess| guess.assumed.contains("INVOCATION_ID"));
     let text = |reason: &Reason| {
         match reason {
-        Reason::NoInvocationId if guessed => {
+        Reason::NoInvocationId if unread => {
             "no service manager is known to have started the dispatcher (its environment is not known)"
                 .to_owned()
         }
