@@ -114,6 +114,20 @@ fn the_print_threshold_hides_what_is_less() {
 }
 
 #[test]
+fn a_forecast_that_is_not_known_says_why() {
+    let mut report = sample::report(false, Thresholds::default());
+    let dispatch = report.dispatch.as_mut().unwrap();
+    dispatch.after_reboot = "unknown";
+    dispatch.unknown_because = ["not asked", "whether its unit is enabled is not known"];
+    let text = render(&report, look(None));
+    assert!(
+        text.contains("unknown (whether its unit is enabled is not known)"),
+        "{text}"
+    );
+    assert!(!text.contains("not asked"), "{text}");
+}
+
+#[test]
 fn a_check_that_broke_down_is_told() {
     let report = sample::report(true, Thresholds::default());
     assert_eq!(report.verdict.exit_code, 70);
