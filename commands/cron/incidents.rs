@@ -32,7 +32,15 @@ pub(crate) struct Incidents {
 }
 
 /// List incidents, the last seen first
+///
+/// The same failure of the same job is one incident, however often it repeats; a good run of the job
+/// resolves it. Listing changes nothing.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hermes cron incidents
+  hermes cron incidents --state all --json
+  hermes cron incidents ack a1b2c3_0123456789ab")]
 struct List {
     /// Which ones
     #[arg(long, value_name = "STATE", default_value = "open")]
