@@ -226,11 +226,8 @@ const NOBODY: u32 = 65_534;
 #[test]
 fn a_store_in_a_folder_that_may_not_be_written_stays_and_says_why() {
     let sandbox = counted("2026-06-17T10:20:00+00:00");
-    assert_eq!(
-        said(&sandbox, &["cron", "pause", ID]).0,
-        0,
-        "its lock is there"
-    );
+    let paused = said(&sandbox, &["cron", "pause", ID]).0;
+    assert_eq!(paused, 0, "its lock is there");
     let binary = sandbox.user_home().join("hermes");
     let copied = Command::new("cp")
         .arg(env!("CARGO_BIN_EXE_hermes"))
