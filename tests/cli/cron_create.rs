@@ -242,34 +242,6 @@ fn what_could_not_run_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_prompt_needs_an_agent_that_is_not_this_binary() {
-    let sandbox = home();
-    agent(&sandbox, &["answer"], "");
-    let ask = [
-        "cron",
-        "create",
-        "every weekday at 9am",
-        "Summarise the inbox",
-    ];
-    let (code, made, _) = document(&sandbox, &ask);
-    assert_eq!(
-        (code, &made["job"]["name"]),
-        (0, &json!("Summarise the inbox"))
-    );
-    assert_eq!(made["job"]["schedule"]["expr"], "0 9 * * 1-5");
-    let own = env!("CARGO_BIN_EXE_hermes");
-    sandbox.write("config.toml", format!("[agent]\ncommand = [\"{own}\"]\n"));
-    let (code, _, err) = said(&sandbox, &ask);
-    assert_eq!(code, 1);
-    assert!(err.contains("is this binary itself"), "{err}");
-    // Another path of programs may have it: told, not refused.
-    sandbox.write("config.toml", "[agent]\ncommand = [\"no-such-agent\"]\n");
-    let (code, _, err) = said(&sandbox, &ask);
-    assert_eq!(code, 0, "{err}");
-    assert!(err.contains("no-such-agent"), "{err}");
-}
-
-#[test]
 fn b52_without_a_scheduler_create_list_and_run_say_so() {
     let sandbox = home();
     let (_, _, err) = said(
@@ -433,35 +405,4 @@ fn a_command_is_no_target_of_a_delivery_and_the_flag_for_it_is_named() {
         assert!(!err.contains("Hermes Agent"), "{err}");
     }
     assert_eq!(stored(&sandbox), before);
-}
-
-#[test]
-fn an_agent_that_is_written_wrong_is_told_with_line_value_and_what_is_allowed() {
-    let sandbox = home();
-    let ask = ["cron", "create", "every 1d", "How are things?"];
-    for (text, told) in [
-        (
-            "[agent]\npreset = \"foo\"\n",
-            [
-                "config.toml:2:",
-                "agent.preset is 'foo'",
-                "hermes, claude, codex",
-            ],
-        ),
-        (
-            "[serve]\n\n[agent]\ncommand = \"my-agent --once\"\n",
-            ["config.toml:4:", "'my-agent …'", "a list of texts"],
-        ),
-    ] {
-        sandbox.write("config.toml", text);
-        let (code, _, err) = said(&sandbox, &ask);
-        assert_eq!(code, 1, "{err}");
-        assert!(!err.contains("no agent is configured"), "{err}");
-        for part in told {
-            assert!(err.contains(part), "{part}: {err}");
-        }
-    }
-    // What needs no agent is run all the same.
-    store(&sandbox, &[job("aaaaaaaaaaaa", &json!({}))]);
-    assert_eq!(said(&sandbox, &["cron", "run", "aaaaaaaaaaaa"]).0, 0);
 }

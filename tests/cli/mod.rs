@@ -12,6 +12,7 @@ mod cron_edges;
 mod cron_edit;
 mod cron_full;
 mod cron_ids;
+mod cron_in_vain;
 mod cron_kills;
 mod cron_limits;
 mod cron_list;
