@@ -38,6 +38,14 @@ pub struct HeartbeatOwn {
     blocked: bool,
 }
 
+impl HeartbeatOwn {
+    /// Beats since the user last wrote something.
+    #[must_use]
+    pub fn beats(&self) -> u64 {
+        self.beats
+    }
+}
+
 /// A heartbeat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heartbeat {

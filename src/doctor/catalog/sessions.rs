@@ -33,8 +33,9 @@ passed over at every look. Resuming the loop gives the lost wake-up back.",
         code: "HM703",
         slug: "loop-budget-low",
         severity: Info,
-        title: "a loop has nearly used its budget",
-        explanation: "A loop pauses when it has used its budget of wake-ups (loops.max_ticks, 100 unless set). This \
+        title: "a loop or heartbeat has nearly used its budget",
+        explanation: "A loop pauses when it has used its budget of wake-ups (loops.max_ticks, 100 unless set), a \
+heartbeat of serve's after as many beats without a message of the user (heartbeats.max_beats, 100 unless set). This \
 one has used nine tenths. That is a safety, not a fault; resume it when it has paused, or raise the budget.",
         cleared_by: Remedy,
     },

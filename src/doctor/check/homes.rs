@@ -99,8 +99,9 @@ pub(super) fn state<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Option
     content(home, ("state.db", &home.databases.state), outcome)
 }
 
-/// Why the zone of the home is only guessed, if it is: a file that may name another cannot be read.
-pub(super) fn zone_unread(home: &HomeEvidence) -> Option<Gap> {
+/// Why settings of the home, its zone among them, are only guessed: a file that may name others cannot be
+/// read.
+pub(super) fn unread_config(home: &HomeEvidence) -> Option<Gap> {
     let unread = |problem: &&Problem| {
         let kinds = [
             ProblemKind::Unreadable,

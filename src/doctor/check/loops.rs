@@ -1,5 +1,6 @@
 //! Timers of sessions: is each armed loop and heartbeat driven, and by whom.
 
+mod budget;
 pub(super) mod driver;
 
 use jiff::Timestamp;
@@ -28,6 +29,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
         Part::Units,
         Part::Processes,
         Part::Records,
+        Part::Config,
         Part::Ticker,
         Part::Owners,
         Part::State,
@@ -38,8 +40,6 @@ pub(super) const CHECKS: &[Check] = &[Check {
 
 /// The floor of a self-paced loop, in seconds: no cadence is taken for shorter.
 const FLOOR: f64 = 60.0;
-/// Of a tick budget, in percent.
-const NEARLY: u128 = 90;
 
 /// What loops and heartbeats have in common for a judge.
 pub(super) struct Timer<'a> {
@@ -66,6 +66,7 @@ fn loops(evidence: &Evidence) -> Outcome {
             return;
         };
         let mut found = Few::default();
+        found.extend(budget::of_heartbeats(home, state, outcome));
         for timer in timers(home, state, &mut found) {
             judge(evidence, home, (state, &timer), outcome, &mut found);
         }
@@ -93,7 +94,7 @@ fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Few) -> Vec<Tim
                 &why.to_string(),
             ))),
             Ok(row) if row.status == Status::Active => {
-                found.extend(budget(home, &stored.session_id, row));
+                found.extend(budget::of_loop(home, &stored.session_id, row));
                 timers.push(of_loop(&stored.session_id, row));
             }
             Ok(_) => {}
@@ -175,37 +176,6 @@ fn unreadable(home: &HomeEvidence, of: (&'static str, &str), why: &str) -> Findi
     )
     .seen(row(home, of, why.to_owned()))
     .remedy(stop(home, of))
-}
-
-fn budget(home: &HomeEvidence, session: &str, loop_row: &LoopRow) -> Option<Finding> {
-    let (fired, most) = (loop_row.ticks_fired, loop_row.max_ticks);
-    // A loop that ends by its own count is no surprise.
-    let ends_before = loop_row.times > 0 && loop_row.times <= most;
-    if most == 0 || ends_before || u128::from(fired) * 100 < u128::from(most) * NEARLY {
-        return None;
-    }
-    let of = ("loop", session);
-    Some(
-        Finding::new(
-            "HM703",
-            subject("loop", session),
-            format!(
-                "the loop of session {session} pauses soon: {fired} of {most} wake-ups are used"
-            ),
-        )
-        .seen(row(
-            home,
-            of,
-            format!("ticks_fired {fired}, max_ticks {most}"),
-        ))
-        .remedy(
-            Remedy::user(
-                homes::on(home, ["loop", "resume"], (session, &[])),
-                "arms it again when it has paused",
-            )
-            .verify(homes::verify(home)),
-        ),
-    )
 }
 
 fn judge(

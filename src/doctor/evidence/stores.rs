@@ -108,6 +108,8 @@ pub struct State {
     pub loops: Vec<Stored<LoopRow>>,
     /// Heartbeats, by session.
     pub heartbeats: Vec<Stored<HeartbeatRow>>,
+    /// Their beats since the user last wrote something, as far as our serve has counted them.
+    pub beats: BTreeMap<String, u64>,
     /// Backends that said they live.
     pub backends: Vec<BackendHeartbeat>,
     /// The routing index of the messaging gateway.

@@ -12,6 +12,8 @@ use crate::doctor::evidence::stores::{Databases, Index, Ledger, State};
 use crate::home::Home;
 use crate::ledger::{Slot, rows as ledger_rows};
 use crate::sessions::rows as session_rows;
+use crate::sessions::store::own_of_heartbeats;
+use crate::timers::heartbeat::HeartbeatOwn;
 use crate::timers::rows as timer_rows;
 
 /// Slots without a run that are read: a minute schedule of a fortnight.
@@ -118,12 +120,18 @@ fn state(snapshot: &Snapshot) -> Result<State, Damage> {
                 ended.extend(session_rows::session_by_id(connection, id)?);
             }
         }
+        let own = own_of_heartbeats(connection)?.into_iter();
+        let beats = own.filter_map(|(session, own)| {
+            let own: HeartbeatOwn = serde_json::from_str(&own).ok()?;
+            Some((session, own.beats()))
+        });
         Ok(State {
             schema: session_rows::schema_version(connection)?,
             open,
             ended,
             loops,
             heartbeats,
+            beats: beats.collect(),
             backends: session_rows::backend_heartbeats(connection, SOME)?.unwrap_or_default(),
             routing: session_rows::routing(connection, SOME)?.unwrap_or_default(),
             leases: session_rows::turn_leases(connection, SOME)?.unwrap_or_default(),

@@ -247,6 +247,24 @@ impl Fixture {
         );
     }
 
+    /// An armed heartbeat of this session after so many beats without a message of the user.
+    pub(super) fn beats(&self, session: &str, beats: u64) {
+        let now = self.epoch(0);
+        let row = json!({"prompt": "report", "interval_seconds": 600, "status": "active",
+            "created_at": now, "last_fired_at": now, "fire_count": beats});
+        self.timer(&format!("heartbeat:{session}"), &row);
+        self.sql(
+            "state.db",
+            &format!(
+                "CREATE TABLE IF NOT EXISTS hermes_timers (session_id TEXT NOT NULL, kind TEXT NOT NULL,
+                     own TEXT NOT NULL DEFAULT '{{}}', not_driven TEXT, due_at REAL,
+                     PRIMARY KEY (session_id, kind));
+                 INSERT OR REPLACE INTO hermes_timers (session_id, kind, own)
+                     VALUES ('{session}', 'heartbeat', '{{\"beats\": {beats}}}')"
+            ),
+        );
+    }
+
     /// A heartbeat of the ticker this many seconds ago.
     pub(super) fn beat(&self, seconds: i64, pid: u32) {
         let text = format!("{} {pid}", self.epoch(-seconds));

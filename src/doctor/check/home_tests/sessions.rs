@@ -156,6 +156,19 @@ fn a_budget_that_is_nearly_used() {
 }
 
 #[test]
+fn a_heartbeat_that_nobody_answered_for_long_pauses_soon() {
+    let fixture = Fixture::healthy();
+    fixture.beats(SESSION, 89);
+    assert_eq!(codes(&fixture.all_findings()), [""; 0]);
+    fixture.beats(SESSION, 90);
+    let found = fixture.one("HM703");
+    assert_eq!(found.subject.kind, "heartbeat");
+    assert!(found.summary.contains("90 of 100"), "{}", found.summary);
+    fixture.write("config.toml", "[heartbeats]\nmax_beats = 0\n");
+    assert!(fixture.findings("HM703").is_empty(), "0 is no limit");
+}
+
+#[test]
 fn a_row_that_cannot_be_read_is_not_an_absent_one() {
     let fixture = Fixture::healthy();
     fixture.sql(

@@ -47,7 +47,7 @@ fn due(evidence: &Evidence) -> Outcome {
         let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
-        let guessed = homes::zone_unread(home);
+        let guessed = homes::unread_config(home);
         if let Some(gap) = &guessed {
             let what =
                 "whether next runs are on their schedules: the zone of the jobs is not known";

@@ -54,8 +54,8 @@ fn missing(evidence: &Evidence) -> Outcome {
             return;
         }
         // Slots of a guessed zone are no slots.
-        let zone_unread = homes::zone_unread(home);
-        if let Some(gap) = &zone_unread {
+        let unread_config = homes::unread_config(home);
+        if let Some(gap) = &unread_config {
             let what = "which slots have no row: the zone of the jobs is not known";
             outcome.could_not(what, gap);
         }
@@ -70,7 +70,7 @@ fn missing(evidence: &Evidence) -> Outcome {
             let Ok(schedule) = super::super::jobs::understand(&job.schedule) else {
                 continue;
             };
-            if zone_unread.is_some() && matches!(schedule, Schedule::Cron { .. }) {
+            if unread_config.is_some() && matches!(schedule, Schedule::Cron { .. }) {
                 continue;
             }
             let look = Look {

@@ -266,7 +266,7 @@ fn stale_pid(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
 fn clock(evidence: &Evidence) -> Outcome {
     let mut outcome = each(evidence, |home, outcome| {
         backwards(evidence, home, outcome);
-        match homes::zone_unread(home) {
+        match homes::unread_config(home) {
             Some(gap) => outcome.could_not("whether the zone was changed since", &gap),
             None => zone(evidence, home, outcome),
         }

@@ -289,6 +289,7 @@ fn undriven(fixture: &mut Fixture) {
     row["awaiting_response"] = true.into();
     fixture.timer(&format!("loop:{SESSION}"), &row);
     fixture.timer("loop:none", &looping(fixture.epoch(200)));
+    fixture.beats(SESSION, 95);
     hold(fixture, GONE);
     let (then, host) = (fixture.epoch(-9_000), "elsewhere");
     fixture.sql(
@@ -320,6 +321,11 @@ fn damaged(fixture: &mut Fixture) {
 fn strict(fixture: &mut Fixture) {
     let text = "timezone: Mars/Olympus\ncron:\n  require_restart_safe_scope: true\n  max_parallel_jobs: 3\n";
     fixture.write("config.yaml", text);
+    let ours = std::fs::read_to_string(fixture.path("config.toml")).unwrap();
+    fixture.write(
+        "config.toml",
+        &format!("{ours}\n[heartbeats]\nmax_beats = 1000\n"),
+    );
     fixture.facts.machine.memory.total = Some(1 << 30);
 }
 
