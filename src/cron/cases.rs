@@ -291,3 +291,29 @@ fn a_bad_record_stops_no_other() {
         "{run:?}"
     );
 }
+
+#[test]
+fn a_run_that_was_asked_for_keeps_its_time_whatever_the_last_one_did() {
+    let asked = "2026-06-17T12:00:00+02:00";
+    for (status, ran) in [
+        ("error", "2026-06-17T08:00:00+02:00"),
+        ("ok", "2026-06-17T20:00:00+02:00"),
+    ] {
+        let change = json!({
+            "schedule": {"kind": "interval", "minutes": 5}, "last_status": status,
+            "last_run_at": ran, "next_run_at": asked,
+        });
+        let mut failed = job(change);
+        let (now, policy) = ("2026-06-17T11:00:00+02:00", Policy::default());
+        let forward = scan(&failed, now, policy, &NoWitness);
+        assert!(!forward.changes.is_empty(), "a slot is brought forward");
+        failed.insert("manual_run_at".into(), asked.into());
+        let found = scan(&failed, now, policy, &NoWitness);
+        assert!(
+            found.orders.is_empty() && found.changes.is_empty(),
+            "{found:?}"
+        );
+        let found = scan(&failed, asked, policy, &NoWitness);
+        assert_eq!(found.orders[0].kind, OrderKind::Manual);
+    }
+}

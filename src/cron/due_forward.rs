@@ -4,6 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::claim;
 use super::due::{self, Reason};
 use super::due_pass::Pass;
 use super::job::Job;
@@ -11,14 +12,17 @@ use super::lateness;
 use super::next;
 use super::stamp::Stamp;
 
-/// The lease of a running job holds for this many seconds after its last renewal.
-const CLAIM_SECONDS: f64 = 300.0;
-
 impl Pass<'_> {
+    /// The slot, brought forward where there is a reason to.
+    pub(super) fn sooner(&mut self, slot: Timestamp) -> Timestamp {
+        let slot = self.clock_went_back(slot).unwrap_or(slot);
+        self.rearm(slot).unwrap_or(slot)
+    }
+
     /// A recurring job that ran later than it is now, by a clock that was set back since, does not
     /// wait until the clock has caught up where that is more than two of its slots. Slots that have
     /// run do not run again: the ledger knows them. Gives the new slot.
-    pub(super) fn clock_went_back(&mut self, slot: Timestamp) -> Option<Timestamp> {
+    fn clock_went_back(&mut self, slot: Timestamp) -> Option<Timestamp> {
         let scene = self.scene();
         let ran = Stamp::parse(self.text("last_run_at")?)?;
         if !self.is_recurring() || slot <= scene.now || !due::is_ahead(ran, scene) {
@@ -47,7 +51,7 @@ impl Pass<'_> {
 
     /// A failed recurring job that has been silent for longer than its cadence and grace does not
     /// wait for a slot that lies further off. One that runs is not silent. Gives the new slot.
-    pub(super) fn rearm(&mut self, slot: Timestamp) -> Option<Timestamp> {
+    fn rearm(&mut self, slot: Timestamp) -> Option<Timestamp> {
         let now = self.scene().now;
         if !self.is_recurring() || slot <= now || self.text("last_status") != Some("error") {
             return None;
@@ -84,10 +88,10 @@ impl Pass<'_> {
 
     /// Whether somebody who lives holds the claim of a run.
     fn is_claimed(&self) -> bool {
-        let job = Job::read(self.raw());
+        let (job, life) = (Job::read(self.raw()), claim::LIFE.as_secs_f64());
         job.fire_claim().is_some_and(|claim| {
             let age = self.seconds_since(claim.at);
-            age.is_some_and(|age| (0.0..CLAIM_SECONDS).contains(&age))
+            age.is_some_and(|age| (0.0..life).contains(&age))
                 && !self.scene().witness.is_dead(claim.by)
         })
     }

@@ -49,8 +49,7 @@ impl Pass<'_> {
         if !manual && matches!(self.zone_changed(found, stamp, slot), Step::Stop) {
             return;
         }
-        let slot = self.clock_went_back(slot).unwrap_or(slot);
-        let slot = self.rearm(slot).unwrap_or(slot);
+        let slot = if manual { slot } else { self.sooner(slot) };
         if slot > self.scene().now {
             return;
         }

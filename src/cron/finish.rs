@@ -144,6 +144,15 @@ pub fn release(job: &mut RawJob, claim: Option<&str>) {
     }
 }
 
+/// Lets go of a job that is still to be run, where this claim still holds it; says whether it did.
+pub fn put_back(job: &mut RawJob, claim: &str) -> bool {
+    let held = Job::read(job).fire_claim().map(|held| held.by == claim);
+    if held == Some(true) {
+        release(job, Some(claim));
+    }
+    held == Some(true)
+}
+
 /// Lets go of a job that was not run: its slot is accounted for, and a run that somebody asked for and that
 /// must not be is not asked for again at each scan.
 pub fn decline(

@@ -75,8 +75,7 @@ impl Records {
     pub(super) fn jumped(&mut self, job: &RawJob, job_id: &str, scene: &Scene<'_>) {
         let view = Job::read(job);
         let taken = view.pending_slot();
-        let taken = taken.and_then(|slot| Stamp::parse(slot.scheduled_at));
-        let taken = taken.and_then(|stamp| stamp.instant(&scene.zones.system));
+        let taken = taken.and_then(|slot| scene.zones.instant(slot.scheduled_at));
         let first = taken.into_iter().chain(stood(job, scene)).min();
         let over = first.map(|first| passed_over(job, first, scene.now, &scene.zones.configured));
         self.add(job_id, &over.unwrap_or_default(), (Outcome::Missed, JUMPED));
@@ -86,7 +85,7 @@ impl Records {
 /// The slot that stands in a job.
 pub(super) fn stood(job: &RawJob, scene: &Scene<'_>) -> Option<Timestamp> {
     let text = job.get("next_run_at").and_then(Value::as_str)?;
-    Stamp::parse(text)?.instant(&scene.zones.system)
+    scene.zones.instant(text)
 }
 
 /// The record of the slot that stands in a job, where a change puts another in its place without a run.

@@ -79,9 +79,18 @@ impl Dispatcher {
     }
 
     /// Lets go of the claim alone: the slot, off the schedule and not run, comes back with the next
-    /// scan.
+    /// scan, and so does a run that somebody asked for.
     pub(super) async fn put_back(&self, claimed: &Hold) {
-        self.release(&claimed.job_id, &claimed.by, Settles::Nothing)
+        let (id, by) = (claimed.job_id.clone(), claimed.by.clone());
+        let _it_ends_by_its_age = self
+            .with_jobs(move |jobs| {
+                let ours = jobs.find(&id).is_some_and(|job| finish::put_back(job, &by));
+                Ok(if ours {
+                    Change::Write(())
+                } else {
+                    Change::Nothing(())
+                })
+            })
             .await;
     }
 

@@ -210,3 +210,17 @@ fn a_run_that_was_asked_for_and_refused_is_not_asked_for_again() {
     assert_eq!(job["next_run_at"], "2026-06-17T09:59:00+00:00");
     assert!(!job.contains_key("pending_slot"));
 }
+
+#[test]
+fn a_run_that_could_not_be_recorded_is_still_asked_for() {
+    let mut asked = recurring();
+    let at = "2026-06-17T09:59:00+00:00";
+    asked.insert("next_run_at".into(), json!(at));
+    asked.insert("manual_run_at".into(), json!(at));
+    let mut of_another = asked.clone();
+    assert!(put_back(&mut asked, "host:1:aa"));
+    assert_eq!(asked["fire_claim"], Value::Null);
+    assert!(Job::read(&asked).is_manual() && asked["next_run_at"] == at);
+    assert!(!put_back(&mut of_another, "host:1:bb"));
+    assert_eq!(of_another["fire_claim"]["by"], "host:1:aa");
+}
