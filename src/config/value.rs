@@ -143,7 +143,7 @@ impl Kind {
             expected: self.expected(),
             found: match (self, found) {
                 (Self::Choice(_) | Self::Zone, Content::Text(text)) => shown(text),
-                (Self::Words, Content::Text(text)) => format!("one text, {}", begin(text)),
+                (Self::Words, Content::Text(text)) => begin(text),
                 _ => found.name().to_owned(),
             },
         }
@@ -196,11 +196,14 @@ fn shown(text: &str) -> String {
     format!("'{}'", start.escape_debug())
 }
 
-/// The first word of a command: whatever comes after it may be a secret.
+/// The first word of a command: whatever comes after it may be a secret, and so may a variable be that
+/// is set before it.
 fn begin(text: &str) -> String {
-    match text.trim().split_once(char::is_whitespace) {
-        Some((first, _)) => shown(&format!("{first} …")),
-        None => shown(text),
+    let mut words = text.split_whitespace();
+    match (words.next(), words.next()) {
+        (Some(first), _) if first.contains('=') => "one text".to_owned(),
+        (Some(first), Some(_)) => format!("one text, {}", shown(&format!("{first} …"))),
+        (first, _) => format!("one text, {}", shown(first.unwrap_or_default())),
     }
 }
 
@@ -272,5 +275,8 @@ mod tests {
             found(Kind::Words, "ask --token hunter2"),
             "one text, 'ask …'"
         );
+        for text in ["API_KEY=hunter2 ask", "TOKEN=hunter2"] {
+            assert_eq!(found(Kind::Words, text), "one text");
+        }
     }
 }

@@ -243,6 +243,15 @@ pub(super) fn shell(line: String) -> Vec<String> {
     vec!["sh".to_owned(), "-c".to_owned(), line]
 }
 
+/// How a line for `sh` calls this program. The line is the account's, whoever reads it.
+pub(super) fn own_name(facts: &Facts) -> String {
+    inner(&if facts.caller.uid == facts.account.uid {
+        facts.own_name.here()
+    } else {
+        facts.own_name.behind_sudo()
+    })
+}
+
 /// Words as a part of such a line.
 pub(super) fn line(words: &[String]) -> String {
     words

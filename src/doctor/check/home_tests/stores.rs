@@ -377,6 +377,20 @@ fn the_configuration_is_a_finding_and_never_an_end() {
 }
 
 #[test]
+fn what_is_set_before_a_command_is_told_by_no_finding() {
+    let fixture = Fixture::healthy();
+    for line in [
+        "command = \"API_KEY=hunter2 claude\"",
+        "env = \"TOKEN=hunter2\"",
+    ] {
+        fixture.write("config.toml", &format!("[agent]\n{line}\n"));
+        let found = fixture.findings("HM902").remove(0);
+        assert!(found.summary.contains("one text"), "{}", found.summary);
+        assert!(!format!("{found:?}").contains("hunter2"), "{found:?}");
+    }
+}
+
+#[test]
 fn a_prompt_needs_an_agent() {
     let fixture = Fixture::healthy();
     fixture.write("config.toml", "");

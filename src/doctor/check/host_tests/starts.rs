@@ -5,7 +5,7 @@ use super::found;
 use crate::bus::{Failure, FailureKind};
 use crate::doctor::finding::{Finding, Needs};
 use crate::host::Facts;
-use crate::host::facts::{Program, UnitCondition, UnitFacts};
+use crate::host::facts::{OwnName, Program, UnitCondition, UnitFacts};
 
 fn with_unit(edit: impl Fn(&mut UnitFacts)) -> Facts {
     let mut facts = Facts::example();
@@ -35,8 +35,8 @@ fn a_unit_that_cannot_be_loaded_is_written_anew_or_opened() {
         lines(&finding),
         [
             format!(
-                "mv {file} {file}.broken && runuser -u bot -- hermes service print --system \
-                 --home /srv/bot/.hermes >{file} && systemctl daemon-reload"
+                "runuser -u bot -- hermes service print --system --home /srv/bot/.hermes >{file}.new \
+                 && mv -n {file} {file}.broken && mv {file}.new {file} && systemctl daemon-reload"
             ),
             "systemctl edit --full hermes.service".to_owned()
         ]
@@ -77,13 +77,26 @@ fn where_the_file_of_a_unit_is_gone_there_is_nothing_to_open() {
     let mut facts = with_unit(gone);
     facts.in_user_unit();
     facts.edit_unit(gone);
-    let finding = found(facts, "HM310").unwrap();
+    let finding = found(facts.clone(), "HM310").unwrap();
     assert_eq!(finding.remedies[0].needs, Needs::User);
     let line = &finding.remedies[0].argv[2];
     assert!(
         line.contains("&& hermes service print --user --home "),
         "{line}"
     );
+    assert!(line.contains("/hermes.service.new && mv "), "{line}");
+    // Behind sudo the bare name may be nothing, or another program.
+    facts.own_name = OwnName {
+        file: Some("/root/bin/hermes".into()),
+        on_path: Some("/root/bin/hermes".into()),
+    };
+    for (reader, name) in [(facts.account.uid, "hermes"), (0, "/root/bin/hermes")] {
+        facts.caller.uid = reader;
+        let finding = found(facts.clone(), "HM310").unwrap();
+        let line = &finding.remedies[0].argv[2];
+        let print = format!("&& {name} service print --user ");
+        assert!(line.contains(&print), "{line}");
+    }
 }
 
 #[test]

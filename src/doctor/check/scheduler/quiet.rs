@@ -91,22 +91,13 @@ fn resume(facts: &Facts, home: &HomeEvidence, paused: &[&Job]) -> Remedy {
         let line = format!(
             "for job in {}; do {} cron resume --home {} -- \"$job\" || exit 1; done",
             ids.join(" "),
-            own_name(facts),
+            mend::own_name(facts),
             mend::inner(&home.label())
         );
         let effect = "arms them all again; leave out those that are to stay paused";
         Remedy::user(mend::shell(line), effect)
     };
     remedy.verify(homes::verify(home))
-}
-
-/// How a line for `sh` calls this program. The line is the account's, whoever reads it.
-fn own_name(facts: &Facts) -> String {
-    mend::inner(&if facts.caller.uid == facts.account.uid {
-        facts.own_name.here()
-    } else {
-        facts.own_name.behind_sudo()
-    })
 }
 
 fn anything(evidence: &Evidence) -> Outcome {
@@ -148,7 +139,7 @@ fn anything(evidence: &Evidence) -> Outcome {
 /// A job that needs nothing: a prompt would want an agent, which a new home has not.
 fn first_job(facts: &Facts, home: &str) -> Remedy {
     let (scripts, at) = (mend::inner(&format!("{home}/scripts")), mend::inner(home));
-    let hermes = own_name(facts);
+    let hermes = mend::own_name(facts);
     let line = format!(
         "mkdir -p {scripts} && echo \"echo hello\" >{scripts}/hello.sh && \
          {hermes} cron create \"every 30m\" --no-agent --script hello.sh --name hello --home {at}"

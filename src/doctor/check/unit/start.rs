@@ -44,31 +44,31 @@ fn anew(evidence: &Evidence, unit: &UnitFacts) -> Option<Remedy> {
             "--system",
         ),
         Needs::Root => (mend::inner(&us.behind_sudo()), "--system"),
-        Needs::User => (mend::inner(&us.here()), "--user"),
+        Needs::User => (mend::own_name(facts), "--user"),
     };
     let home = unit.home.as_ref().unwrap_or(&facts.home.path);
     let folder = mend::unit_folder(facts, unit);
     let file = format!("{folder}/{}", unit.name);
     let there = unit.fragment.as_ref() == Some(&file);
-    let (file, saved) = (mend::inner(&file), mend::inner(&format!("{file}.broken")));
-    let aside = if there {
-        format!("mv {file} {saved}")
-    } else {
-        format!("mkdir -p {}", mend::inner(&folder))
-    };
+    let at = |end: &str| mend::inner(&format!("{file}{end}"));
+    let (file, new, saved) = (at(""), at(".new"), at(".broken"));
+    // Only a unit that was printed whole takes the place of what is there.
     let print = format!(
-        "{us} service print {kind} --home {} >{file}",
+        "{us} service print {kind} --home {} >{new}",
         mend::inner(&home.display().to_string())
     );
     let reload = mend::line(&mend::ask(facts, unit, &["daemon-reload"]));
-    let back = if there {
-        format!("mv {saved} {file}")
+    let (write, back) = if there {
+        let write = format!("{print} && mv -n {file} {saved} && mv {new} {file}");
+        (write, format!("mv {saved} {file}"))
     } else {
-        format!("rm {file}")
+        let folder = mend::inner(&folder);
+        let write = format!("mkdir -p {folder} && {print} && mv {new} {file}");
+        (write, format!("rm {file}"))
     };
     let effect = "writes the unit anew, and keeps what was there under another name";
-    let line = format!("{aside} && {print} && {reload}");
-    let remedy = mend::needed_by(unit, mend::shell(line), effect);
+    let line = mend::shell(format!("{write} && {reload}"));
+    let remedy = mend::needed_by(unit, line, effect);
     Some(remedy.undo(mend::shell(format!("{back} && {reload}"))))
 }
 
