@@ -101,6 +101,8 @@ pub(crate) struct Desk {
     leases: Option<Leases>,
     /// Sessions of ours that another process had live when it was last looked.
     with_others: BTreeSet<String>,
+    /// The last look could not tell.
+    blind: bool,
 }
 
 impl Desk {
@@ -114,6 +116,7 @@ impl Desk {
             trouble: None,
             answers: Vec::new(),
             with_others: BTreeSet::new(),
+            blind: false,
         }
     }
 

@@ -169,15 +169,15 @@ impl Leases {
         }))
     }
 
-    /// What other processes have, or had, among the sessions asked for. A registry that cannot be read
-    /// names nobody: our own tables say which sessions are ours.
-    pub(crate) fn others(&self, asked: impl Fn(&str) -> bool) -> Others {
-        let mut document = read(&self.home).unwrap_or_default();
+    /// What other processes have, or had, among the sessions asked for; a registry that is not there
+    /// names nobody.
+    ///
+    /// # Errors
+    /// When it cannot be read: then any session may be somebody's.
+    pub(crate) fn others(&self, asked: impl Fn(&str) -> bool) -> Result<Others> {
+        let mut document = read(&self.home)?;
         let mut others = Others::default();
-        for entry in entries(&mut document)
-            .map(std::mem::take)
-            .unwrap_or_default()
-        {
+        for entry in std::mem::take(entries(&mut document)?) {
             // The cheap questions first: most are ours.
             let Some(id) = session(&entry).filter(|id| asked(id)) else {
                 continue;
@@ -199,21 +199,33 @@ impl Leases {
             };
             others.held.insert(id, holder);
         }
-        others
+        Ok(others)
     }
 
     /// The same for all sessions, for one who looks again and again: a file that has not changed since
     /// it had our own entries alone is not read.
-    pub(crate) fn look(&mut self) -> Others {
-        let found = std::fs::metadata(self.home.join("runtime/active_sessions.json")).ok();
-        let stamp =
-            found.map(|found| (found.ino(), found.len(), found.mtime(), found.mtime_nsec()));
-        if stamp.is_none() || stamp == self.alone {
-            return Others::default();
+    ///
+    /// # Errors
+    /// As [`Self::others`].
+    pub(crate) fn look(&mut self) -> Result<Others> {
+        let path = self.home.join("runtime/active_sessions.json");
+        let found = match std::fs::metadata(&path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Others::default());
+            }
+            Err(error) => {
+                let failed = format!("failed to look at {}", path.display());
+                return Err(Error::io(failed, error));
+            }
+        };
+        let stamp = (found.ino(), found.len(), found.mtime(), found.mtime_nsec());
+        if self.alone == Some(stamp) {
+            return Ok(Others::default());
         }
-        let others = self.others(|_| true);
-        self.alone = stamp.filter(|_| others == Others::default());
-        others
+        let others = self.others(|_| true)?;
+        self.alone = (others == Others::default()).then_some(stamp);
+        Ok(others)
     }
 
     /// Left-over entries of these sessions go with the next [`Self::save`].
@@ -357,12 +369,15 @@ mod tests {
         theirs["process_start_time"] = json!(process_start(own.start_ticks.unwrap(), &machine));
         let (_directory, home) = with(&json!([theirs, entry("2", "gone", DEAD)]));
         let mut leases = leases(&home);
-        let others = leases.look();
+        let others = leases.look().unwrap();
         let words = format!("tui, pid {}", std::process::id());
         assert_eq!(others.held["both"].holder, words);
         assert_eq!(others.held.len(), 1);
         assert_eq!(others.left, ["gone".to_owned()].into());
-        assert_eq!(leases.others(|id| id == "gone").held, BTreeMap::new());
+        assert_eq!(
+            leases.others(|id| id == "gone").unwrap().held,
+            BTreeMap::new()
+        );
         leases.note("both".to_owned(), Some("aaaaaaaa"));
         leases.save();
         assert_eq!(listed(&home)["entries"][0], theirs);
@@ -373,20 +388,20 @@ mod tests {
     fn what_a_dead_process_left_is_taken_back_and_a_file_of_ours_alone_is_not_read_again() {
         let (_directory, home) = with(&json!([entry("1", "left", DEAD), entry("2", "more", DEAD)]));
         let mut leases = leases(&home);
-        assert_eq!(leases.look().left.len(), 2);
+        assert_eq!(leases.look().unwrap().left.len(), 2);
         leases.reclaim(["left".to_owned()]);
         assert!(leases.is_stale());
         leases.save();
         assert_eq!(listed(&home)["entries"], json!([entry("2", "more", DEAD)]));
-        assert_eq!(leases.look().left, ["more".to_owned()].into());
+        assert_eq!(leases.look().unwrap().left, ["more".to_owned()].into());
         leases.reclaim(["more".to_owned()]);
         leases.note("ours".to_owned(), Some("aaaaaaaa"));
         leases.save();
-        assert_eq!(leases.look(), Others::default());
+        assert_eq!(leases.look().unwrap(), Others::default());
         assert!(leases.alone.is_some());
         let late = json!({"entries": [entry("3", "late", DEAD)]}).to_string();
         std::fs::write(home.join("runtime/active_sessions.json"), late).unwrap();
-        assert_eq!(leases.look().left, ["late".to_owned()].into());
+        assert_eq!(leases.look().unwrap().left, ["late".to_owned()].into());
     }
 
     #[test]
@@ -406,6 +421,11 @@ mod tests {
         leases.save();
         assert!(leases.is_stale());
         assert_eq!(listed(&home), before);
+        assert!(
+            leases.look().is_err(),
+            "it does not say that nobody has any"
+        );
+        assert_eq!(leases.alone, None);
         std::fs::write(home.join("runtime/active_sessions.json"), "{}").unwrap();
         let lock = files::try_lock(&home.join("runtime/active_sessions.lock")).unwrap();
         leases.save();

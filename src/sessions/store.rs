@@ -48,6 +48,13 @@ fn make_private(path: &Path) {
 }
 
 impl Store {
+    /// One that answers nothing.
+    #[cfg(test)]
+    pub(crate) fn without_tables() -> Self {
+        let connection = Connection::open_in_memory().unwrap();
+        Self { connection }
+    }
+
     /// Opens the store, and makes what it lacks.
     ///
     /// # Errors

@@ -94,18 +94,24 @@ impl Elsewhere {
     }
 }
 
+/// A serve whose session with a loop another process has live, once it has let wake-ups pass; the
+/// session's stored id.
+fn left_to_another(sandbox: &Sandbox) -> (Serving, Elsewhere, String) {
+    serving::configure(sandbox, "");
+    let mut serve = Serving::start(sandbox);
+    let stored = set(&mut serve);
+    assert_eq!(serve.stop().code(), Some(0));
+    let elsewhere = Elsewhere::with(sandbox, &stored);
+    let mut serve = Serving::at(sandbox, "2026-06-01T23:10:00Z");
+    serve.pass(600, 60);
+    assert_eq!(serving::asked(sandbox).len(), 1, "it has another driver");
+    (serve, elsewhere, stored)
+}
+
 #[test]
 fn a_session_that_another_process_has_live_is_left_to_it() {
     let sandbox = Sandbox::new();
-    serving::configure(&sandbox, "");
-    let mut serve = Serving::start(&sandbox);
-    let stored = set(&mut serve);
-    assert_eq!(serve.stop().code(), Some(0));
-    let elsewhere = Elsewhere::with(&sandbox, &stored);
-
-    let mut serve = Serving::at(&sandbox, "2026-06-01T23:10:00Z");
-    serve.pass(600, 60);
-    assert_eq!(serving::asked(&sandbox).len(), 1, "it has another driver");
+    let (mut serve, elsewhere, stored) = left_to_another(&sandbox);
     let mut client = serve.client();
     let refused = client.ask("session.resume", &json!({"session_id": stored}));
     assert_eq!(refused["error"]["code"], 4090, "{refused}");
@@ -125,14 +131,7 @@ fn a_session_that_another_process_has_live_is_left_to_it() {
 #[test]
 fn a_loop_whose_other_driver_ends_is_driven_again_though_nobody_asks() {
     let sandbox = Sandbox::new();
-    serving::configure(&sandbox, "");
-    let mut serve = Serving::start(&sandbox);
-    let stored = set(&mut serve);
-    assert_eq!(serve.stop().code(), Some(0));
-    let elsewhere = Elsewhere::with(&sandbox, &stored);
-    let mut serve = Serving::at(&sandbox, "2026-06-01T23:10:00Z");
-    serve.pass(600, 60);
-    assert_eq!(serving::asked(&sandbox).len(), 1, "it has another driver");
+    let (mut serve, elsewhere, _) = left_to_another(&sandbox);
     // Killed, it leaves its lease; the next look is at most five minutes later.
     elsewhere.other.kill();
     serve.pass(300, 60);
@@ -140,6 +139,34 @@ fn a_loop_whose_other_driver_ends_is_driven_again_though_nobody_asks() {
     serve.pass(300, 60);
     assert_eq!(serving::asked(&sandbox).len(), 3);
     assert_eq!(told(&sandbox, &serve, 1)[0]["pid"], serve.pid());
+}
+
+#[test]
+fn a_registry_that_cannot_be_read_frees_no_session() {
+    let sandbox = Sandbox::new();
+    let (mut serve, elsewhere, stored) = left_to_another(&sandbox);
+    let path = sandbox.home().join(REGISTRY);
+    let readable = std::fs::read(&path).expect("the registry");
+    sandbox.write(REGISTRY, "{\"entries\": [");
+    serve.pass(600, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 1, "its driver lives");
+    let refused = serve
+        .client()
+        .ask("session.resume", &json!({"session_id": stored}));
+    let words = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(words.contains("active_sessions.json"), "{refused}");
+    assert_eq!(serve.stop().code(), Some(0));
+
+    // Nor does one that starts while it cannot be read take any.
+    let mut serve = Serving::at(&sandbox, "2026-06-01T23:40:00Z");
+    serve.pass(600, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 1, "its driver lives");
+    sandbox.write(REGISTRY, readable);
+    serve.pass(300, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 1, "its driver lives");
+    elsewhere.other.kill();
+    serve.pass(300, 60);
+    assert_eq!(serving::asked(&sandbox).len(), 2);
 }
 
 #[test]
