@@ -142,8 +142,7 @@ pub(crate) fn account_for(desk: &Desk, before: &RawJob, after: Option<&RawJob>) 
     }
     let zone = desk.zone.zones.configured.clone();
     let mut ledger = Ledger::open(&desk.home.ledger(), zone)?;
-    ledger.record_slots(&records.slots, desk.now)?;
-    ledger.record_ranges(&records.ranges, desk.now)
+    ledger.record_unrun(&records.slots, &records.ranges, desk.now)
 }
 
 /// What is said of a changed job.

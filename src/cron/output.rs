@@ -81,6 +81,8 @@ pub struct Document<'a> {
     pub outcome: &'a str,
     /// Seconds that it took.
     pub seconds: i64,
+    /// Digest of what a monitor has seen and dealt with.
+    pub monitor_digest: Option<&'a str>,
     /// What it printed, or answered.
     pub body: &'a str,
 }
@@ -89,8 +91,12 @@ impl Document<'_> {
     /// The text.
     #[must_use]
     pub fn text(&self, at: Timestamp, zone: &TimeZone) -> String {
+        let digest = self
+            .monitor_digest
+            .map(|digest| format!("- monitor: {digest}\n"));
+        let digest = digest.unwrap_or_default();
         format!(
-            "# {}\n\n- job: {}\n- execution: {}\n- ended: {} after {}\n- dispatch mode: {}\n- outcome: {}\n\n---\n\n{}\n",
+            "# {}\n\n- job: {}\n- execution: {}\n- ended: {} after {}\n- dispatch mode: {}\n{digest}- outcome: {}\n\n---\n\n{}\n",
             human::printable(self.name),
             human::printable(self.job_id),
             self.execution_id,
@@ -250,6 +256,7 @@ mod tests {
             mode: "scoped",
             outcome: "ok",
             seconds: 12,
+            monitor_digest: None,
             body,
         }
     }

@@ -102,10 +102,8 @@ impl Scan {
                 let (change, records) = scan(jobs, (&scene, &in_flight), &mut new_id);
                 // Before the store moves on: a slot that nobody runs must not vanish between the two.
                 if !records.is_empty() {
-                    ledger.with(|ledger| {
-                        ledger.record_slots(&records.slots, now)?;
-                        ledger.record_ranges(&records.ranges, now)
-                    })?;
+                    ledger
+                        .with(|ledger| ledger.record_unrun(&records.slots, &records.ranges, now))?;
                 }
                 fault::point("scan.recorded");
                 Ok(change)
@@ -364,6 +362,7 @@ async fn tell_of(dispatcher: &Dispatcher, gone: Gone, now: Timestamp) {
         mode: "none",
         outcome: gone.why.as_str(),
         seconds: 0,
+        monitor_digest: None,
         body: &gone.body(&zone),
     };
     let saved = document.save(&dispatcher.parts.home, 0, now, &zone);

@@ -132,6 +132,8 @@ pub struct Saved {
     pub path: PathBuf,
     /// What went wrong; `None`: it did what was asked.
     pub error: Option<String>,
+    /// Digest of what a monitor has seen and dealt with.
+    pub monitor_digest: Option<String>,
     /// What the run printed, or answered.
     pub body: String,
 }
@@ -142,12 +144,17 @@ pub fn saved_of(home: &Home, job_id: &str, execution_id: &str) -> Option<Saved> 
     let path = document_of(home, job_id, execution_id)?;
     let text = String::from_utf8_lossy(&read_regular(&path, LONGEST_DOCUMENT).ok()?).into_owned();
     let (head, body) = text.split_once("\n---\n\n")?;
-    let outcome = head
-        .lines()
-        .find_map(|line| line.strip_prefix("- outcome: "))?;
+    let said = |what: &str| head.lines().find_map(|line| line.strip_prefix(what));
+    let outcome = said("- outcome: ")?;
+    let monitor_digest = said("- monitor: ").map(str::to_owned);
     let body = body.strip_suffix('\n').unwrap_or(body).to_owned();
     let error = (outcome != "ok").then(|| outcome.to_owned());
-    Some(Saved { path, error, body })
+    Some(Saved {
+        path,
+        error,
+        monitor_digest,
+        body,
+    })
 }
 
 #[cfg(test)]
@@ -185,6 +192,7 @@ mod tests {
                 mode: "scoped",
                 outcome,
                 seconds: 1,
+                monitor_digest: Some("0a1b"),
                 body: "one\n\n---\n\n- outcome: no\ntwo\n",
             };
             document
@@ -193,6 +201,7 @@ mod tests {
             let saved = saved_of(&home, "a1", id).unwrap();
             let error = (outcome != "ok").then(|| outcome.to_owned());
             assert_eq!(saved.error, error);
+            assert_eq!(saved.monitor_digest.as_deref(), Some("0a1b"));
             assert_eq!(saved.body, "one\n\n---\n\n- outcome: no\ntwo");
         }
         assert_eq!(saved_of(&home, "a1", "e3"), None);

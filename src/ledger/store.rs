@@ -319,7 +319,11 @@ impl Ledger {
             owner.process_id,
             owner.pid
         ];
-        self.end(id, sql, row, &at)
+        let ended = self.end(id, sql, row, &at)?;
+        if ended && end.ok {
+            self.forget_cause(id)?;
+        }
+        Ok(ended)
     }
 
     /// Ends the row of an owner that is proved dead: `unknown`, with the cause beside it. The row must

@@ -174,6 +174,51 @@ fn a_run_that_somebody_cancelled_is_no_incident() {
 }
 
 #[test]
+fn a_cancelled_run_that_is_booked_later_is_no_incident() {
+    let sandbox = due(&json!({}));
+    let ledger = left(&sandbox);
+    let at = "2026-06-17T09:59:30Z".parse().expect("an instant");
+    let cause = Cause::Other("cancelled".to_owned());
+    ledger
+        .record_cause(RUN, &cause, "asked", at)
+        .expect("a cause");
+    drop(ledger);
+    saved(&sandbox, "it was asked to stop");
+    pass(&sandbox, "none");
+    assert_eq!(row(&sandbox).0, "failed");
+    assert_eq!(incidents(&sandbox), [""; 0]);
+}
+
+#[test]
+fn a_delivery_that_had_failed_is_told_wherever_its_worker_died() {
+    for (place, why) in [
+        ("worker.delivered", "gone before it could say why"),
+        ("worker.marked", "no mailer"),
+    ] {
+        let sandbox = due(&json!({}));
+        let own = json!({"deliver_command": ["/bin/sh", "-c", "echo no mailer >&2; exit 4"]});
+        let due = job(ID, &json!({"next_run_at": SLOT, "x_hermes": own}));
+        crate::common::jobs::store(&sandbox, &[due]);
+        pass(&sandbox, place);
+        pass(&sandbox, "none");
+        let (status, _, delivery) = row(&sandbox);
+        assert_eq!(
+            (status.as_str(), delivery.as_str()),
+            ("completed", "failed")
+        );
+        let job = &stored(&sandbox)[0];
+        assert_eq!(job["last_status"], "delivery_failed", "{place}: {job}");
+        let told = job["last_delivery_error"].as_str().expect("an error");
+        assert!(told.contains(why), "{place}: {told}");
+        let open = incidents(&sandbox);
+        assert!(
+            open.len() == 1 && open[0].contains(why),
+            "{place}: {open:?}"
+        );
+    }
+}
+
+#[test]
 fn b114_a_result_that_was_saved_and_not_delivered_is_delivered_once() {
     for (outcome, text) in [
         ("ok", "the result\n"),

@@ -27,7 +27,12 @@ impl Run {
         let view = Job::read(job);
         let job_id = view.id().unwrap_or_default();
         let exit = exit_of(fate);
-        let (delivery, undelivered) = delivery(desk, fate)?;
+        // Nobody is to take a run that ended well for one that did not.
+        let (delivery, undelivered) = delivery(desk, fate).unwrap_or_else(|error| {
+            let words = format!("It cannot be told whether its result arrived: {error}.");
+            runtime.out.warn(&words);
+            (None, None)
+        });
         if self.json {
             let document = json!({
                 "schema": "hermes.cron-run/1",

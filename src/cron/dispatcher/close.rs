@@ -55,7 +55,9 @@ impl Dispatcher {
         // Whoever asked for its end wrote down why.
         let known = facts.cause.clone().zip(facts.detail.clone());
         let (cause, detail) = known.unwrap_or_else(|| cause(&seen));
-        if let Some(closed) = self.close_by_document(&row, &detail, claim).await? {
+        let cancelled = is_cancelled(&facts);
+        let why = (detail.as_str(), cancelled);
+        if let Some(closed) = self.close_by_document(&row, why, claim).await? {
             return Ok(closed);
         }
         let detail = format!("interrupted: {detail}");
@@ -65,6 +67,7 @@ impl Dispatcher {
             let run = Ended {
                 ok: false,
                 error: Some(&detail),
+                monitor_digest: None,
             };
             self.tell_job(&row, run, claim).await;
         }
@@ -93,7 +96,7 @@ impl Dispatcher {
         (cause, detail): (Cause, &str),
     ) -> Result<bool> {
         let (id, job_id, owner) = (row.id.clone(), row.job_id.clone(), owner_of(row));
-        let cancelled = facts.cause == Some(Cause::Other(CANCELLED.to_owned()));
+        let cancelled = is_cancelled(facts);
         let (detail, now) = (detail.to_owned(), self.now());
         self.with_ledger(move |ledger| {
             let closed = ledger.finish_dead(&id, &owner, (&cause, &detail), now)?;
@@ -167,6 +170,7 @@ impl Dispatcher {
     pub(super) async fn tell_job(&self, row: &Execution, ended: Ended<'_>, claim: Option<&str>) {
         let (id, row, claim) = (row.job_id.clone(), row.clone(), claim.map(str::to_owned));
         let (ok, error) = (ended.ok, ended.error.map(str::to_owned));
+        let digest = ended.monitor_digest.map(str::to_owned);
         let (zone, now) = (self.zone(), self.now());
         let told = self
             .with_jobs(move |jobs| {
@@ -186,7 +190,7 @@ impl Dispatcher {
                     with_agent: !Job::read(job).no_agent.is_true(),
                     manual: !of_a_slot,
                     claim: by.as_deref(),
-                    monitor_digest: None,
+                    monitor_digest: digest.as_deref(),
                     settles: slot.map_or(Settles::Nothing, Settles::Slot),
                 };
                 finish::mark(job, &run, now, &zone);
@@ -206,6 +210,12 @@ impl Dispatcher {
 pub(super) struct Ended<'a> {
     pub(super) ok: bool,
     pub(super) error: Option<&'a str>,
+    pub(super) monitor_digest: Option<&'a str>,
+}
+
+/// Whether somebody asked for the end of a run: that is no failure of it.
+fn is_cancelled(facts: &ExecutionFacts) -> bool {
+    facts.cause == Some(Cause::Other(CANCELLED.to_owned()))
 }
 
 /// The owner that a row names.

@@ -13,6 +13,9 @@ use crate::error::Result;
 use crate::fault;
 use crate::ledger::{End, Execution, Status};
 
+/// Why a result did not arrive whose worker was gone before it had said so.
+const NOBODY_SAID: &str = "its worker was gone before it could say why";
+
 /// To whom a result goes.
 struct Target {
     name: String,
@@ -24,7 +27,7 @@ impl Dispatcher {
     pub(super) async fn close_by_document(
         &self,
         row: &Execution,
-        why: &str,
+        (why, cancelled): (&str, bool),
         claim: Option<&str>,
     ) -> Result<Option<bool>> {
         let Some(saved) = self.saved(row).await? else {
@@ -39,7 +42,7 @@ impl Dispatcher {
             (None, None) => Delivered::Suppressed.word().to_owned(),
         };
         let late = format!("the run came to its end, and was booked later: {why}");
-        if !self.book(row, &saved, (&late, word)).await? {
+        if !self.book(row, &saved, (&late, &word), cancelled).await? {
             return Ok(Some(false));
         }
         (self.parts.say)(&format!(
@@ -49,9 +52,13 @@ impl Dispatcher {
         let ended = Ended {
             ok: saved.error.is_none(),
             error: saved.error.as_deref(),
+            monitor_digest: saved.monitor_digest.as_deref(),
         };
         self.tell_job(row, ended, claim).await;
         fault::point("dispatcher.booked");
+        if begun.as_deref() == Some(FAILED) {
+            self.tell_undelivered(row, &saved).await;
+        }
         if let Some(target) = target.filter(|_| begun.is_none()) {
             self.deliver_late(row, &saved, &target).await;
         }
@@ -60,10 +67,9 @@ impl Dispatcher {
 
     /// Whether a run has a result that nobody has begun to deliver, and somebody to deliver it to.
     pub(super) async fn is_undelivered(&self, row: &Execution) -> bool {
-        let to_whom = async || Ok::<_, crate::error::Error>(self.target(row).await?);
         row.delivery_outcome.is_none()
             && matches!(self.saved(row).await, Ok(Some(_)))
-            && matches!(to_whom().await, Ok(Some(target)) if !target.argv.is_empty())
+            && matches!(self.target(row).await, Ok(Some(target)) if !target.argv.is_empty())
     }
 
     async fn saved(&self, row: &Execution) -> Result<Option<Saved>> {
@@ -94,7 +100,8 @@ impl Dispatcher {
         &self,
         row: &Execution,
         saved: &Saved,
-        (late, delivery): (&str, String),
+        (late, delivery): (&str, &str),
+        cancelled: bool,
     ) -> Result<bool> {
         let (id, job_id, owner) = (row.id.clone(), row.job_id.clone(), owner_of(row));
         let failed = saved.error.clone();
@@ -102,7 +109,7 @@ impl Dispatcher {
             .as_ref()
             .map_or_else(|| late.to_owned(), |error| format!("{error}; {late}"));
         let document = saved.path.to_string_lossy().into_owned();
-        let now = self.now();
+        let (now, delivery) = (self.now(), delivery.to_owned());
         self.with_ledger(move |ledger| {
             let end = End {
                 ok: failed.is_none(),
@@ -112,10 +119,10 @@ impl Dispatcher {
             if !ledger.finish(&id, &owner, end, now)? {
                 return Ok(false);
             }
-            let nothing_to_send = delivery == Delivered::Suppressed.word();
-            let resolved = (failed.is_none(), nothing_to_send);
+            let nothing_is_left = delivery != UNKNOWN && delivery != FAILED;
+            let resolved = (failed.is_none() && !cancelled, nothing_is_left);
             ledger.resolve_incidents(&job_id, resolved, now)?;
-            if let Some(error) = failed {
+            if let Some(error) = failed.filter(|_| !cancelled) {
                 ledger.record_failure(&job_id, &error, Some(&document), now)?;
             }
             Ok(true)
@@ -151,10 +158,23 @@ impl Dispatcher {
             .settle_delivery(row, (word, error.clone()), saved)
             .await;
         let marked = match error {
-            Some(error) => self.mark_undelivered(row, error).await,
+            Some(error) => self.mark_undelivered(row, error).await.map(drop),
             None => Ok(()),
         };
-        if let Err(error) = settled.and(marked) {
+        self.say_if_lost(settled.and(marked));
+    }
+
+    /// Tells of a delivery that has failed, and whose worker may not have come to say why.
+    async fn tell_undelivered(&self, row: &Execution, saved: &Saved) {
+        let told = match self.mark_undelivered(row, NOBODY_SAID.to_owned()).await {
+            Ok(why) => self.settle_delivery(row, (FAILED, Some(why)), saved).await,
+            Err(error) => Err(error),
+        };
+        self.say_if_lost(told);
+    }
+
+    fn say_if_lost(&self, told: Result<()>) {
+        if let Err(error) = told {
             (self.parts.say)(&format!("What became of a delivery is not kept: {error}."));
         }
     }
@@ -180,17 +200,22 @@ impl Dispatcher {
         .await
     }
 
-    async fn mark_undelivered(&self, row: &Execution, error: String) -> Result<()> {
+    /// Marks it in the job, which may know better why; gives the reason.
+    async fn mark_undelivered(&self, row: &Execution, error: String) -> Result<String> {
         let id = row.job_id.clone();
         self.with_jobs(move |jobs| {
             let Some(job) = jobs.find(&id) else {
-                return Ok(Change::Nothing(()));
+                return Ok(Change::Nothing(error.clone()));
             };
+            let known = job.get("last_delivery_error").and_then(|why| why.as_str());
+            if let Some(known) = known.filter(|_| error == NOBODY_SAID) {
+                return Ok(Change::Nothing(known.to_owned()));
+            }
             if Job::read(job).last_status.text() == Some("ok") {
                 job.insert("last_status".into(), "delivery_failed".into());
             }
             job.insert("last_delivery_error".into(), error.clone().into());
-            Ok(Change::Write(()))
+            Ok(Change::Write(error.clone()))
         })
         .await
     }

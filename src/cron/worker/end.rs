@@ -148,6 +148,7 @@ impl Worker {
             mode: self.mode(),
             outcome: error.unwrap_or("ok"),
             seconds: now.duration_since(started).as_secs(),
+            monitor_digest: report.monitor_digest.as_deref(),
             body: &report.body,
         };
         match document.save(&self.home, self.work.task.output_retention, now, &self.zone) {

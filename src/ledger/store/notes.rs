@@ -62,6 +62,17 @@ impl Ledger {
         )
     }
 
+    /// A run that was asked to end and came to a good end first has no such cause. Why its result did
+    /// not arrive stands in the same place, and stays.
+    pub(super) fn forget_cause(&self, id: &str) -> Result<bool> {
+        self.change(
+            "UPDATE execution_facts SET cause = NULL, ended_at = NULL, detail =
+             CASE (SELECT delivery_outcome FROM executions WHERE id = ?1)
+             WHEN 'failed' THEN detail END WHERE execution_id = ?1 AND cause IS NOT NULL",
+            params![id],
+        )
+    }
+
     /// Records something that is to be known of an attempt that goes on; the cause of its end replaces it.
     ///
     /// # Errors
@@ -81,6 +92,7 @@ impl Ledger {
     pub fn record_delivery_error(&self, id: &str, error: &str) -> Result<bool> {
         self.change(
             "UPDATE execution_facts SET detail = CASE WHEN cause IS NULL THEN ?2
+             WHEN instr(detail, ?2) THEN detail
              ELSE coalesce(detail || '; ', '') || ?2 END WHERE execution_id = ?1",
             params![id, error],
         )
@@ -91,6 +103,19 @@ impl Ledger {
     /// # Errors
     /// When SQLite refuses.
     pub fn record_slots(&mut self, slots: &[Slot], now: Timestamp) -> Result<()> {
+        self.record_unrun(slots, &[], now)
+    }
+
+    /// The same, with slots in a row of which the same became, all or none of it.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn record_unrun(
+        &mut self,
+        slots: &[Slot],
+        ranges: &[SlotRange],
+        now: Timestamp,
+    ) -> Result<()> {
         let at = iso(now, &self.zone);
         let oldest = self.oldest_kept(now);
         let attempt = |connection: &mut Connection| -> rusqlite::Result<()> {
@@ -113,41 +138,11 @@ impl Ledger {
                     ])?;
                 }
             }
+            record_ranges(&transaction, ranges, &at)?;
             transaction.execute(
                 "DELETE FROM cron_slots WHERE recorded_at < ?1 AND outcome <> 'running'",
-                [oldest],
+                [&oldest],
             )?;
-            transaction.commit()
-        };
-        attempt(&mut self.connection).map_err(|error| failed("record slots in", error))
-    }
-
-    /// Records slots in a row of which the same became.
-    ///
-    /// # Errors
-    /// When SQLite refuses.
-    pub fn record_ranges(&mut self, ranges: &[SlotRange], now: Timestamp) -> Result<()> {
-        let at = iso(now, &self.zone);
-        let oldest = self.oldest_kept(now);
-        let attempt = |connection: &mut Connection| -> rusqlite::Result<()> {
-            let transaction = db::immediate(connection)?;
-            for range in ranges {
-                transaction.execute(
-                    "INSERT INTO cron_slot_ranges
-                     (job_id, first_at, last_at, slots, outcome, reason, recorded_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job_id, first_at) DO UPDATE SET
-                     last_at = ?3, slots = ?4, outcome = ?5, reason = ?6, recorded_at = ?7",
-                    params![
-                        range.job_id,
-                        range.first_at,
-                        range.last_at,
-                        range.count,
-                        range.outcome.word(),
-                        range.reason,
-                        at
-                    ],
-                )?;
-            }
             let old = "DELETE FROM cron_slot_ranges WHERE recorded_at < ?1";
             transaction.execute(old, [oldest])?;
             transaction.commit()
@@ -187,4 +182,27 @@ impl Ledger {
         };
         self.read(read)
     }
+}
+
+/// As with single slots, what was left out on purpose is not called missed afterwards.
+fn record_ranges(connection: &Connection, ranges: &[SlotRange], at: &str) -> rusqlite::Result<()> {
+    for range in ranges {
+        connection.execute(
+            "INSERT INTO cron_slot_ranges
+             (job_id, first_at, last_at, slots, outcome, reason, recorded_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job_id, first_at) DO UPDATE SET
+             last_at = ?3, slots = ?4, outcome = ?5, reason = ?6, recorded_at = ?7
+             WHERE NOT (outcome = 'skipped' AND ?5 = 'missed')",
+            params![
+                range.job_id,
+                range.first_at,
+                range.last_at,
+                range.count,
+                range.outcome.word(),
+                range.reason,
+                at
+            ],
+        )?;
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The ledger as it is written: claims, ends, and what never changes again.
 
 use super::*;
-use crate::ledger::{Outcome, Slot, rows};
+use crate::ledger::{Outcome, Slot, SlotRange, rows};
 
 fn owner(pid: u32) -> Owner {
     Owner {
@@ -180,4 +180,64 @@ fn a_row_that_nobody_adopted_is_inherited_once() {
     assert!(ledger.inherit("a", &dead, &heir, now()).unwrap());
     assert!(ledger.offer("a", &heir, now()).unwrap());
     assert!(!ledger.inherit("a", &heir, &second, now()).unwrap(), "once");
+}
+
+#[test]
+fn a_good_end_has_no_cause_beside_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(&directory);
+    for (id, ok, delivery) in [
+        ("a", true, "delivered"),
+        ("b", false, "delivered"),
+        ("c", true, "failed"),
+    ] {
+        ledger.claim(&claim(id, None), &owner(1), now()).unwrap();
+        ledger
+            .record_cause(id, &Cause::GatewayRestart, "it was stopped", now())
+            .unwrap();
+        if delivery == "failed" {
+            ledger.record_delivery_error(id, "no mailer").unwrap();
+            ledger.record_delivery_error(id, "no mailer").unwrap();
+        }
+        let end = End {
+            ok,
+            error: None,
+            delivery: Some(delivery),
+        };
+        assert!(ledger.finish(id, &owner(1), end, now()).unwrap());
+        let facts = ledger.read(|c| rows::facts_of(c, id)).unwrap().unwrap();
+        assert_eq!(facts.cause.is_none(), ok, "{id}");
+        let detail = match id {
+            "a" => None,
+            "b" => Some("it was stopped"),
+            _ => Some("it was stopped; no mailer"),
+        };
+        assert_eq!(facts.detail.as_deref(), detail, "{id}");
+    }
+}
+
+#[test]
+fn slots_in_a_row_that_were_left_out_are_not_called_missed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(&directory);
+    for (outcome, stands) in [
+        (Outcome::Missed, Outcome::Missed),
+        (Outcome::Skipped, Outcome::Skipped),
+        (Outcome::Missed, Outcome::Skipped),
+    ] {
+        let range = SlotRange {
+            job_id: "job1".into(),
+            first_at: utc(now()),
+            last_at: utc(now()),
+            count: Some(1),
+            outcome,
+            reason: None,
+        };
+        ledger.record_unrun(&[], &[range], now()).unwrap();
+        let sql = "SELECT outcome FROM cron_slot_ranges";
+        let word: String = ledger
+            .read(|c| c.query_row(sql, [], |row| row.get(0)))
+            .unwrap();
+        assert_eq!(word, stands.word());
+    }
 }
