@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{OFlags, fcntl_setfl};
+use tokio::process::Child;
 
 use super::leftovers::kill_marked;
 use super::spawn::detached;
@@ -28,7 +29,14 @@ pub struct Survivor(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     marks: BTreeSet<String>,
-    pipe: Option<File>,
+    hearer: Option<Hearer>,
+}
+
+/// The process that survives us, and the pipe to it.
+#[derive(Debug)]
+struct Hearer {
+    child: Child,
+    pipe: File,
 }
 
 /// A run that goes on. It has ended when this is dropped.
@@ -47,7 +55,7 @@ impl Survivor {
         let mark = uuid::Uuid::new_v4().simple().to_string();
         let mut state = self.state();
         state.marks.insert(mark.clone());
-        let told = state.tell(&format!("+{mark}\n"));
+        let told = state.tell(&mark);
         drop(state);
         let survivor = self.clone();
         (Marked { survivor, mark }, told)
@@ -70,46 +78,68 @@ impl Drop for Marked {
     fn drop(&mut self) {
         let mut state = self.survivor.state();
         state.marks.remove(&self.mark);
-        if let Some(pipe) = &mut state.pipe
-            && pipe
-                .write_all(format!("-{}\n", self.mark).as_bytes())
-                .is_err()
+        if let Some(hearer) = &mut state.hearer
+            && hearer.tell('-', &self.mark).is_err()
         {
             // It would kill for a run that has ended: the next one learns what goes on.
-            state.pipe = None;
+            state.let_go();
         }
     }
 }
 
 impl State {
-    /// Tells a line; where nobody hears it, a new process all of them.
-    fn tell(&mut self, line: &str) -> Result<()> {
-        if let Some(pipe) = &mut self.pipe
-            && pipe.write_all(line.as_bytes()).is_ok()
+    /// Tells of a new run; where nobody hears it, a new process of all of them.
+    fn tell(&mut self, mark: &str) -> Result<()> {
+        if let Some(hearer) = &mut self.hearer
+            && hearer.tell('+', mark).is_ok()
         {
             return Ok(());
         }
-        self.pipe = None;
+        self.let_go();
         let failed = |error| Error::io("failed to reach the process that survives this one", error);
-        let mut pipe = start()?;
-        for mark in &self.marks {
-            pipe.write_all(format!("+{mark}\n").as_bytes())
-                .map_err(failed)?;
+        let hearer = self.hearer.insert(Hearer::start()?);
+        let told = self
+            .marks
+            .iter()
+            .try_for_each(|mark| hearer.tell('+', mark));
+        if told.is_err() {
+            self.let_go();
         }
-        self.pipe = Some(pipe);
-        Ok(())
+        told.map_err(failed)
+    }
+
+    /// One that cannot be told is ended first: it may only have been stopped for a while, and the end of
+    /// its pipe would make it kill all that goes on.
+    fn let_go(&mut self) {
+        if let Some(mut hearer) = self.hearer.take() {
+            let _ended_already = hearer.child.start_kill();
+        }
     }
 }
 
-fn start() -> Result<File> {
-    let failed = |error| Error::io("failed to keep the pipe to a child", error);
-    let mut child = detached(Path::new("/proc/self/exe"), &[WORD.into()], &[])?;
-    let pipe = child.stdin.take();
-    let pipe = pipe.ok_or_else(|| failed(std::io::Error::from(std::io::ErrorKind::BrokenPipe)))?;
-    let pipe = pipe.into_owned_fd().map_err(failed)?;
-    // It is never waited for: one that does not read is replaced.
-    fcntl_setfl(&pipe, OFlags::NONBLOCK).map_err(|errno| failed(errno.into()))?;
-    Ok(File::from(pipe))
+impl Hearer {
+    fn start() -> Result<Self> {
+        let child = detached(Path::new("/proc/self/exe"), &[WORD.into()], &[])?;
+        Self::of(child)
+    }
+
+    fn of(mut child: Child) -> Result<Self> {
+        let failed = |error| Error::io("failed to keep the pipe to a child", error);
+        let pipe = child.stdin.take();
+        let pipe =
+            pipe.ok_or_else(|| failed(std::io::Error::from(std::io::ErrorKind::BrokenPipe)))?;
+        let pipe = pipe.into_owned_fd().map_err(failed)?;
+        // It is never waited for: one that does not read is replaced.
+        fcntl_setfl(&pipe, OFlags::NONBLOCK).map_err(|errno| failed(errno.into()))?;
+        // It has nothing to say.
+        (child.stdout, child.stderr) = (None, None);
+        let pipe = File::from(pipe);
+        Ok(Self { child, pipe })
+    }
+
+    fn tell(&mut self, sign: char, mark: &str) -> std::io::Result<()> {
+        self.pipe.write_all(format!("{sign}{mark}\n").as_bytes())
+    }
 }
 
 /// Reads which runs go on; at the end kills all that is left of them. Returns how much that was.
@@ -153,5 +183,48 @@ mod tests {
         assert_eq!(over.try_wait().unwrap(), None);
         over.kill().unwrap();
         over.wait().unwrap();
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test starts what it does not want killed"
+    )]
+    fn a_survivor_that_is_stopped_kills_nothing_when_it_is_let_go() {
+        use std::os::unix::process::ExitStatusExt as _;
+
+        use crate::child::spawn::{Watch, pid};
+        use rustix::process::{Signal, kill_process};
+
+        let mut goes_on = Command::new("/bin/sh")
+            .args(["-c", "read line"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let reactor = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let _entered = reactor.enter();
+        // What a survivor does at the end of its pipe.
+        let script = format!("while read line; do :; done; kill -KILL {}", goes_on.id());
+        let child = detached(Path::new("/bin/sh"), &["-c".into(), script.into()], &[]).unwrap();
+        let number = child.id().unwrap();
+        let end = Watch::of(number).unwrap().unwrap();
+        kill_process(pid(number).unwrap(), Signal::STOP).unwrap();
+        let mut hearer = Hearer::of(child).unwrap();
+        while hearer.tell('+', "more").is_ok() {}
+        let survivor = Survivor::default();
+        survivor.state().hearer = Some(hearer);
+        let mark = "over".to_owned();
+        drop(Marked {
+            survivor: survivor.clone(),
+            mark,
+        });
+        assert!(survivor.state().hearer.is_none());
+        let _ended_already = kill_process(pid(number).unwrap(), Signal::CONT);
+        assert!(end.ends_within(std::time::Duration::from_secs(60)));
+        goes_on.stdin.take().unwrap().write_all(b"\n").unwrap();
+        assert_eq!(goes_on.wait().unwrap().signal(), None);
     }
 }
