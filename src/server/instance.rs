@@ -23,6 +23,9 @@ const LOCK: &str = "serve.lock";
 const ORDERS: &str = "orders.lock";
 /// How long an order is waited for: longer than the store may stay locked.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a lock is waited for that no serve seems to hold: whoever waits for our turn meanwhile has
+/// [`PATIENCE`], and must not run out of it.
+const MOMENT: Duration = Duration::from_secs(2);
 
 const PRIVATE: Replace<'static> = Replace {
     prefix: ".serve_",
@@ -133,7 +136,7 @@ impl Instance {
         if lock.is_none() && !is_named(&directory) {
             // Of a serve that was killed an agent's process that was just being started may have the
             // lock for a moment; of one that begins, the record is still to come.
-            lock = files::wait_lock_for(&path, PATIENCE)?;
+            lock = files::wait_lock_for(&path, MOMENT)?;
         }
         Ok(lock.map(|lock| Self::with(lock, directory)))
     }
@@ -358,6 +361,26 @@ mod tests {
             assert!(Instance::take_for_order(&home).unwrap().is_none());
         });
         assert!(Instance::take_for_order(&home).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_that_no_record_explains_does_not_cost_others_their_turn() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        drop(Instance::take(&home).unwrap());
+        let _nobody_said = files::try_lock(&home.run_dir().join(LOCK)).unwrap();
+        let began = SystemClock.now().monotonic;
+        std::thread::scope(|scope| {
+            let serve = scope.spawn(|| Instance::take(&home).unwrap());
+            let lock = home.run_dir().join(LOCK);
+            while !is_waited_for(&lock) {
+                std::thread::yield_now();
+            }
+            // It holds the turn, and lets it go in time.
+            assert!(Instance::take_for_order(&home).unwrap().is_none());
+            assert!(serve.join().unwrap().is_none());
+        });
+        assert!(SystemClock.now().monotonic < began + PATIENCE);
     }
 
     /// Whether somebody waits for an flock on a file; the kernel shows him behind an arrow.
