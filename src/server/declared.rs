@@ -25,7 +25,13 @@ impl Declared {
                 continue;
             }
             let line = std::mem::take(&mut self.line);
-            if let Some(words) = line.strip_prefix(MARKER) {
+            let words = line.strip_prefix(MARKER);
+            // A longer word is another one.
+            let ends = |rest: &&[u8]| {
+                let next = rest.first();
+                next.is_none_or(|next| *next == b':' || next.is_ascii_whitespace())
+            };
+            if let Some(words) = words.filter(ends) {
                 let words = String::from_utf8_lossy(words);
                 self.newest = Some(words.trim_start_matches(':').trim().to_owned());
                 declared = true;
@@ -55,6 +61,17 @@ mod tests {
         assert!(declared.hear(b"_PROGRESS\n"));
         assert_eq!(declared.take().as_deref(), Some(""));
         assert_eq!(declared.take(), None);
+    }
+
+    #[test]
+    fn a_longer_word_is_no_marker() {
+        let mut declared = Declared::default();
+        assert!(!declared.hear(b"HERMES_PROGRESSIVE: on\nHERMES_PROGRESS=1\nHERMES_PROGRESS_2\n"));
+        assert_eq!(declared.take(), None);
+        assert!(declared.hear(b"HERMES_PROGRESS\tof a kind\r\n"));
+        assert_eq!(declared.take().as_deref(), Some("of a kind"));
+        assert!(declared.hear(b"HERMES_PROGRESS\r\n"));
+        assert_eq!(declared.take().as_deref(), Some(""));
     }
 
     #[test]
