@@ -74,8 +74,7 @@ fn has_locks(home: &Home) -> bool {
 fn gather(home: &Home, scope: Scope<'_>) -> HomeEvidence {
     let mut evidence = HomeEvidence::empty(home.clone());
     evidence.files = files::look(home);
-    let owner = evidence.file("").got().map(|home| home.uid);
-    evidence.reader = reader::look(scope.facts, owner);
+    evidence.reader = reader::look(scope.facts, evidence.file("").got());
     if !evidence.exists() {
         return evidence;
     }

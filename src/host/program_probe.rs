@@ -5,13 +5,20 @@ use std::path::{Path, PathBuf};
 
 use super::facts::OwnName;
 
+/// The `PATH` of what was given none: whatever starts it looks there.
+pub const DEFAULT_PATH: &str = "/usr/bin:/bin";
+
 /// The first executable of that name on a `PATH`.
 #[must_use]
 pub fn on_path(name: &str, path: &str) -> Option<PathBuf> {
+    places(name, path).find(|place| is_program(place))
+}
+
+/// Where a program of that name may lie, the first first.
+pub fn places(name: &str, path: &str) -> impl Iterator<Item = PathBuf> {
     path.split(':')
         .filter(|directory| directory.starts_with('/'))
-        .map(|directory| Path::new(directory).join(name))
-        .find(|place| is_program(place))
+        .map(move |directory| Path::new(directory).join(name))
 }
 
 /// Whether this is a file that somebody may execute.

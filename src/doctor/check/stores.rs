@@ -6,8 +6,8 @@ pub(super) mod databases;
 
 use super::homes::{self, each};
 use super::{Check, Group, Outcome, mend};
-use crate::doctor::evidence::home::{Disk, HomeEvidence, Reader};
-use crate::doctor::evidence::read::{FileKind, Stat, TroubleKind};
+use crate::doctor::evidence::home::{Access, Disk, HomeEvidence};
+use crate::doctor::evidence::read::{FileKind, TroubleKind};
 use crate::doctor::evidence::{Evidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
 use crate::host::{Gap, GapKind};
@@ -86,34 +86,6 @@ const NEEDS: [(&str, Need); 13] = [
     (".env", Need::Read),
 ];
 
-/// Whether somebody may do this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
-    Yes,
-    No,
-    /// Only a group that is not known would let it.
-    PerhapsByGroup,
-}
-
-fn may(stat: &Stat, reader: &Reader, need: Need) -> Access {
-    let bits = need.bits();
-    let allows = |shift: u32| (stat.mode >> shift) & bits == bits;
-    let of = |allowed| if allowed { Access::Yes } else { Access::No };
-    if reader.uid == 0 || stat.uid == reader.uid {
-        return of(reader.uid == 0 || allows(6));
-    }
-    let groups = reader.groups.as_ref();
-    let within = |groups: &Vec<u32>| groups.contains(&stat.gid);
-    if reader.gid == Some(stat.gid) || groups.is_some_and(within) {
-        return of(allows(3));
-    }
-    match (groups, allows(3), allows(0)) {
-        (Some(_), _, others) => of(others),
-        (None, group, others) if group == others => of(others),
-        (None, ..) => Access::PerhapsByGroup,
-    }
-}
-
 fn access(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
         for (path, need) in NEEDS {
@@ -165,7 +137,7 @@ fn path_access(
             if wrong {
                 return;
             }
-            match may(stat, reader, need) {
+            match reader.may(stat, need.bits()) {
                 Access::Yes => {}
                 Access::No => {
                     let seen = Observation::new("stat", home.path(path), stat.owner_and_mode());

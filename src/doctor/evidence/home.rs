@@ -146,6 +146,39 @@ pub struct Reader {
     pub groups: Option<Vec<u32>>,
 }
 
+/// Whether somebody may do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// Only a group that is not known would let it.
+    PerhapsByGroup,
+}
+
+impl Reader {
+    /// Whether owner and mode let it do what these bits say, of 0 to 7.
+    #[must_use]
+    pub fn may(&self, stat: &Stat, bits: u32) -> Access {
+        let allows = |shift: u32| (stat.mode >> shift) & bits == bits;
+        let of = |allowed| if allowed { Access::Yes } else { Access::No };
+        if self.uid == 0 || stat.uid == self.uid {
+            return of(self.uid == 0 || allows(6));
+        }
+        let groups = self.groups.as_ref();
+        let within = |groups: &Vec<u32>| groups.contains(&stat.gid);
+        if self.gid == Some(stat.gid) || groups.is_some_and(within) {
+            return of(allows(3));
+        }
+        match (groups, allows(3), allows(0)) {
+            (Some(_), _, others) => of(others),
+            (None, group, others) if group == others => of(others),
+            (None, ..) => Access::PerhapsByGroup,
+        }
+    }
+}
+
 /// A file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disk {
@@ -255,13 +288,14 @@ impl Default for ZoneSeen {
 pub struct FoundNeeds {
     /// Scripts, by the name that jobs give them.
     pub scripts: BTreeMap<String, ScriptSeen>,
-    /// Names that were not looked at, because too many others hung or there are too many.
+    /// Names of which nothing is known: they do not answer or may not be looked at, or too many others
+    /// hung, or there are too many.
     pub not_looked: usize,
     /// Working directories.
     pub workdirs: BTreeMap<String, PlaceSeen>,
-    /// Programs by path, or by bare name on the `PATH` of the dispatcher; absent where that is not
-    /// known.
-    pub programs: BTreeMap<String, Option<PathBuf>>,
+    /// Whether a program is there, by whole path, or by bare name on the `PATH` of the dispatcher; absent
+    /// where that is not known.
+    pub programs: BTreeMap<String, bool>,
     /// That `PATH`.
     pub search_path: Option<String>,
 }

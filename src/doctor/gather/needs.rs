@@ -1,8 +1,8 @@
 //! Looks up what armed jobs need: scripts, working directories, programs. A path on a dead network
 //! mount can hang for ever, so every look has a deadline, on a thread of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::doctor::evidence::home::{FoundNeeds, PlaceSeen, ScriptSeen};
 use crate::doctor::evidence::jobs::JobStore;
 use crate::home::Home;
 use crate::host::Facts;
-use crate::host::program_probe::{is_program, on_path};
+use crate::host::program_probe::{DEFAULT_PATH, is_program, places};
 
 /// How long one path may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -67,26 +67,58 @@ pub(super) fn look(home: &Home, store: &JobStore, facts: &Facts) -> FoundNeeds {
         programs.extend(script.runner.iter().chain(&script.calls).cloned());
     }
     let environ = facts.dispatcher.environ.known();
-    if let Some(path) = environ.and_then(|environ| environ.get("PATH")) {
-        found.programs = lookup(path, programs);
-        found.search_path = Some(path.to_owned());
-    }
+    let path = environ.map(|environ| environ.get("PATH").unwrap_or(DEFAULT_PATH).to_owned());
+    found.search_path.clone_from(&path);
+    look_up(&mut found, programs, (path, &mut hung));
     found
 }
 
-fn lookup(path: &str, names: BTreeSet<String>) -> BTreeMap<String, Option<PathBuf>> {
-    names
-        .into_iter()
-        .map(|name| {
-            let whole = Path::new(&name);
-            let found = if name.contains('/') {
-                is_program(whole).then(|| whole.to_owned())
-            } else {
-                on_path(&name, path)
-            };
-            (name, found)
-        })
-        .collect()
+/// Looks up programs: a whole path as it stands, a bare name where the `PATH` is known. What else there
+/// is begins in a directory that only the job knows.
+fn look_up(
+    found: &mut FoundNeeds,
+    names: BTreeSet<String>,
+    (path, hung): (Option<String>, &mut usize),
+) {
+    let known = |name: &String| match name.find('/') {
+        Some(at) => at == 0,
+        None => path.is_some(),
+    };
+    let mut names: Vec<String> = names.into_iter().filter(known).collect();
+    found.not_looked += names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let path = path.unwrap_or_default();
+    let seen = all(names.clone(), (PATIENCE, hung), move |name| {
+        program(name, &path)
+    });
+    for (name, seen) in names.into_iter().zip(seen) {
+        match seen {
+            Some(PlaceSeen::File) => found.programs.extend([(name, true)]),
+            Some(PlaceSeen::Missing) => found.programs.extend([(name, false)]),
+            _ => found.not_looked += 1,
+        }
+    }
+}
+
+/// A file, where there is such a program; missing, where it is in none of its places.
+fn program(name: &str, path: &str) -> PlaceSeen {
+    let at = |place: &Path| match script::place(place) {
+        PlaceSeen::File if is_program(place) => PlaceSeen::File,
+        PlaceSeen::File | PlaceSeen::Directory => PlaceSeen::Missing,
+        other => other,
+    };
+    if name.contains('/') {
+        return at(Path::new(name));
+    }
+    let mut seen = PlaceSeen::Missing;
+    for place in places(name, path) {
+        match at(&place) {
+            PlaceSeen::File => return PlaceSeen::File,
+            PlaceSeen::Missing => {}
+            unknown => seen = unknown,
+        }
+    }
+    seen
 }
 
 /// Looks at each of these on a thread of its own. A look that hangs is left behind with its thread, and
@@ -151,14 +183,51 @@ mod tests {
         assert_eq!(seen, [None], "what hung before counts");
     }
 
+    fn looked_up(path: Option<&str>, names: &[&str]) -> (Vec<(String, bool)>, usize) {
+        let mut found = FoundNeeds::default();
+        let names = names.iter().map(ToString::to_string).collect();
+        let path = path.map(str::to_owned);
+        look_up(&mut found, names, (path, &mut 0));
+        (found.programs.into_iter().collect(), found.not_looked)
+    }
+
     #[test]
     fn programs_are_found_on_the_path_that_is_given() {
-        let names = || BTreeSet::from(["sh".to_owned(), "no-such-program".to_owned()]);
-        let found = lookup("/nowhere:/bin:/usr/bin", names());
-        assert!(found["sh"].is_some() && found["no-such-program"].is_none());
-        assert!(lookup("/nowhere", names())["sh"].is_none());
-        let whole = || BTreeSet::from(["/bin/sh".to_owned(), "/bin/no-such".to_owned()]);
-        let found = lookup("/nowhere", whole());
-        assert!(found["/bin/sh"].is_some() && found["/bin/no-such"].is_none());
+        let answer = |name: &str, there| (name.to_owned(), there);
+        let (found, _) = looked_up(Some("/nowhere:/bin:/usr/bin"), &["sh", "no-such-program"]);
+        assert_eq!(
+            found,
+            [answer("no-such-program", false), answer("sh", true)]
+        );
+        let (found, _) = looked_up(Some("/nowhere"), &["sh"]);
+        assert_eq!(found, [answer("sh", false)]);
+        let whole = ["/bin/sh", "/bin/no-such", "/bin/sh/below", "/bin"];
+        for path in [None, Some("/nowhere")] {
+            let (found, left) = looked_up(path, &whole);
+            let there: Vec<_> = found.iter().filter(|(_, there)| *there).collect();
+            assert_eq!((found.len(), left), (4, 0));
+            assert_eq!(there, [&answer("/bin/sh", true)]);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_looked_at_is_not_missing() {
+        let nothing = |counted| (Vec::new(), counted);
+        // No PATH is known, and a path that begins in a directory of the job's.
+        assert_eq!(looked_up(None, &["sh", "bin/python"]), nothing(0));
+        assert_eq!(looked_up(Some("/bin"), &["../bin/sh"]), nothing(0));
+        let dir = tempfile::tempdir().unwrap();
+        let here = dir.path().display().to_string();
+        std::os::unix::fs::symlink("x", dir.path().join("x")).unwrap();
+        let whole = format!("{here}/x");
+        assert_eq!(looked_up(None, &[&whole]), nothing(1));
+        assert_eq!(
+            looked_up(Some(&format!("{here}:/nowhere")), &["x"]),
+            nothing(1)
+        );
+        let mut found = FoundNeeds::default();
+        let names = BTreeSet::from(["/bin/sh".to_owned()]);
+        look_up(&mut found, names, (None, &mut HANGING.clone()));
+        assert_eq!((found.programs.len(), found.not_looked), (0, 1));
     }
 }

@@ -8,16 +8,21 @@ use nix::unistd::{Gid, Uid, User, getgrouplist};
 
 use super::files;
 use crate::bounded;
-use crate::doctor::evidence::home::Reader;
+use crate::doctor::evidence::home::{Access, Reader};
+use crate::doctor::evidence::read::Stat;
 use crate::home::Source;
 use crate::host::{Facts, proc};
 
 /// How long the user database may take: it may ask a service.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// What a dispatcher does with its home: read it, fill it and enter it.
+const USE: u32 = 7;
+
 /// The process that dispatches, else the account that would. Where that is only who asks, it is whoever owns
-/// the home that was named, or that root looks at: what another may do says nothing of him.
-pub(super) fn look(facts: &Facts, owner: Option<u32>) -> Reader {
+/// the home that was named, or that root looks at: what another may do says nothing of him. It is still who
+/// asks where he may use that home himself, or where root made it: nobody else is known to use that.
+pub(super) fn look(facts: &Facts, home: Option<&Stat>) -> Reader {
     let dispatcher = &facts.dispatcher;
     let process = dispatcher.process.as_ref();
     if let Some(process) = process
@@ -28,9 +33,14 @@ pub(super) fn look(facts: &Facts, owner: Option<u32>) -> Reader {
     }
     let asks = dispatcher.unit.is_none() && facts.caller.uid == facts.account.uid;
     let named = facts.home.source == Source::Flag;
-    match owner {
-        Some(owner) if asks && (named || facts.account.uid == 0) => of_account(owner),
-        _ => of_account(facts.account.uid),
+    let by_root = facts.account.uid == 0;
+    let account = of_account(facts.account.uid);
+    let uses = |home: &&Stat| !by_root && account.may(home, USE) == Access::Yes;
+    match home {
+        Some(home) if asks && (named || by_root) && home.uid != 0 && !uses(&home) => {
+            of_account(home.uid)
+        }
+        _ => account,
     }
 }
 
@@ -67,14 +77,28 @@ fn of_account(uid: u32) -> Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::evidence::read::FileKind;
     use crate::host::facts::Fact;
 
     fn judged(change: impl FnOnce(&mut Facts)) -> u32 {
+        of_home(change, (1_234, 0o700))
+    }
+
+    fn of_home(change: impl FnOnce(&mut Facts), (uid, mode): (u32, u32)) -> u32 {
         let mut facts = Facts::example_laptop();
         facts.account.uid = 0;
         facts.caller = facts.account.clone();
         change(&mut facts);
-        look(&facts, Some(1_234)).uid
+        let home = Stat {
+            kind: FileKind::Directory,
+            link: false,
+            uid,
+            gid: uid,
+            mode,
+            size: 0,
+            modified: jiff::Timestamp::UNIX_EPOCH,
+        };
+        look(&facts, Some(&home)).uid
     }
 
     #[test]
@@ -101,6 +125,11 @@ mod tests {
         };
         assert_eq!(judged(|facts| other(facts, Source::Flag)), 1_234);
         assert_eq!(judged(|facts| other(facts, Source::Environment)), 65_534);
+        // Root made it and this account is to use it, or may use it as it is.
+        let named = |facts: &mut Facts| other(facts, Source::Flag);
+        assert_eq!(of_home(named, (0, 0o755)), 65_534);
+        assert_eq!(of_home(named, (1_234, 0o777)), 65_534);
+        assert_eq!(of_home(named, (1_234, 0o755)), 1_234);
     }
 
     #[test]

@@ -52,7 +52,12 @@ fn is(id: &str, code: &str) -> bool {
 }
 
 fn is_of(id: &str, finding: &Finding) -> bool {
-    is(id, finding.code) || id == finding.fingerprint()
+    let Some((code, rest)) = id.split_once(':') else {
+        return is(id, finding.code);
+    };
+    let own = finding.fingerprint();
+    let own = own.split_once(':').map(|(_, own)| own);
+    is(code, finding.code) && own == Some(rest)
 }
 
 /// The checks that run, in the order of the report.
@@ -166,6 +171,8 @@ mod tests {
         assert_eq!(told(&["linger", "HM221"], &[]), all);
         assert_eq!(told(&["hm221"], &[]), all[..2]);
         assert_eq!(told(&["HM221:user:other"], &[]), [all[1]]);
+        assert_eq!(told(&["hm221:user:bot"], &[]), [all[0]]);
+        assert_eq!(told(&["HM221:user:Bot"], &[]), [""; 0]);
         assert_eq!(told(&[], &["HM221:user:bot"]), all[1..]);
     }
 

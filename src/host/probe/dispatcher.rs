@@ -7,7 +7,7 @@ use crate::host::facts::{
     Dispatcher, Environment, Fact, GapKind, HomeRecords, ManagerKind, ProcessFacts, Program,
     ProgramLookup, UnitFacts, Viewpoint,
 };
-use crate::host::program_probe::on_path;
+use crate::host::program_probe::{DEFAULT_PATH, on_path};
 
 use super::environment::{of_hidden, of_process, of_unit};
 use super::version::{Clues, version};
@@ -157,10 +157,9 @@ fn programs(program: Program, environ: &Fact<Environment>) -> Vec<ProgramLookup>
         .map(|(name, wanted_by)| ProgramLookup {
             name: name.to_owned(),
             wanted_by: wanted_by.to_owned(),
-            // What has no PATH at all is given this one by whatever starts it.
             found: environ
                 .clone()
-                .map(|environ| on_path(name, environ.get("PATH").unwrap_or("/usr/bin:/bin"))),
+                .map(|environ| on_path(name, environ.get("PATH").unwrap_or(DEFAULT_PATH))),
         })
         .collect()
 }

@@ -1,5 +1,7 @@
 //! What jobs need of the host and of their dispatcher: scripts, directories, programs, abilities.
 
+use std::collections::BTreeSet;
+
 use super::{about, quoted};
 use crate::cron::needs::{Unmet, reason};
 use crate::doctor::check::homes::{self, Few, each};
@@ -29,8 +31,12 @@ fn needs(evidence: &Evidence) -> Outcome {
         };
         let left = home.needs.not_looked;
         if left > 0 {
-            let why = "others did not answer, or there are too many of them";
-            let paths = human::count(left, "script or directory", "scripts or directories");
+            let why = "they do not answer or may not be looked at, or there are too many of them";
+            let paths = human::count(
+                left,
+                "script, directory or program",
+                "scripts, directories or programs",
+            );
             let gap = Gap {
                 kind: GapKind::Deadline,
                 why: why.to_owned(),
@@ -151,7 +157,7 @@ fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
     let needs = &job.needs;
     let scripts = [&needs.script, &needs.monitor_script].into_iter().flatten();
     let scripts = scripts.filter_map(|name| home.needs.scripts.get(name));
-    let mut wanted: Vec<&str> = needs.interpreter.iter().map(String::as_str).collect();
+    let mut wanted: BTreeSet<&str> = needs.interpreter.iter().map(String::as_str).collect();
     for script in scripts.filter(|_| needs.interpreter.is_none()) {
         wanted.extend(
             script
@@ -161,8 +167,7 @@ fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
                 .map(String::as_str),
         );
     }
-    wanted.retain(|name| matches!(home.needs.programs.get(*name), Some(None)));
-    wanted.dedup();
+    wanted.retain(|name| home.needs.programs.get(*name) == Some(&false));
     let (whole, bare): (Vec<_>, Vec<_>) = wanted.iter().partition(|name| name.contains('/'));
     let (missing, which) = match (bare.len(), whole.first()) {
         (0, Some(first)) => (vec![*first], "which is not there"),
@@ -173,11 +178,12 @@ fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
     let first = *missing.first()?;
     let list = missing.join("', '");
     let summary = format!("{} needs '{list}', {which}", quoted(job));
-    let path = home.needs.search_path.clone().unwrap_or_default();
     let source = &evidence.facts.dispatcher.environ_source;
-    let finding = about("HM517", job, summary)
-        .because_of("HM317")
-        .seen(Observation::new("environ", source, format!("PATH={path}")));
+    let seen = match &home.needs.search_path {
+        Some(path) => Observation::new("environ", source, format!("PATH={path}")),
+        None => Observation::new("stat", first, "is not there"),
+    };
+    let finding = about("HM517", job, summary).because_of("HM317").seen(seen);
     let effect = "says where this shell has it; add that directory to PATH in the unit";
     let find = [
         "sh",
