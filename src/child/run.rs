@@ -75,6 +75,14 @@ pub enum End {
     Cancelled,
 }
 
+impl End {
+    /// Whether we stopped it: what it has started is to end as well.
+    #[must_use]
+    pub fn is_by_us(self) -> bool {
+        matches!(self, Self::TimedOut | Self::Inactive | Self::Cancelled)
+    }
+}
+
 /// A run that has ended.
 #[derive(Clone, Debug)]
 pub struct Ended {

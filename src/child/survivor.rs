@@ -72,6 +72,13 @@ impl Marked {
     pub fn variable(&self) -> (OsString, OsString) {
         (OsString::from(VARIABLE), OsString::from(&self.mark))
     }
+
+    /// Kills all that is left of the run, also what has left its process group.
+    pub async fn end_what_is_left(&self) {
+        let mark = self.mark.clone();
+        let kill = move || kill_marked(VARIABLE, &mark);
+        let _as_far_as_it_went = tokio::task::spawn_blocking(kill).await;
+    }
 }
 
 impl Drop for Marked {

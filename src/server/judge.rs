@@ -90,6 +90,9 @@ async fn judge(
             }
         })
         .await?;
+    if ended.end.is_by_us() {
+        marked.end_what_is_left().await;
+    }
     said.truncate(REASON);
     let said = String::from_utf8_lossy(&said);
     let reason = said.lines().next().unwrap_or_default().trim().to_owned();

@@ -87,6 +87,9 @@ pub(crate) async fn run(
         Some(ended) => ended,
         None => teller.watch_over(running).await,
     };
+    if ended.as_ref().is_ok_and(|ended| ended.end.is_by_us()) {
+        marked.end_what_is_left().await;
+    }
     teller.ended(ended).await;
 }
 

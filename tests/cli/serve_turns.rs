@@ -104,11 +104,11 @@ fn who_is_refused_learns_who_is_in_the_way_since_when_and_until_when() {
     assert_eq!(resumed["stored_session_id"], session["stored_session_id"]);
 }
 
-#[test]
-fn no_process_of_an_agent_outlives_its_turn_though_it_ignores_sigterm() {
+/// Interrupts a turn of this agent: no process of it is left, and this is its answer.
+fn interrupted(agent: &str, answer: &str) {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    serving::agent(&sandbox, "family");
+    serving::agent(&sandbox, agent);
     let mut alive = serving::alive(&sandbox);
     let serve = Serving::start(&sandbox);
     let mut client = serve.client();
@@ -122,7 +122,17 @@ fn no_process_of_an_agent_outlives_its_turn_though_it_ignores_sigterm() {
     alive.read_to_end(&mut nothing).expect("their end");
     let over = client.wait_for("message.complete");
     assert_eq!(over["payload"]["status"], "interrupted");
-    assert_eq!(over["payload"]["text"], "I stay");
+    assert_eq!(over["payload"]["text"], answer);
+}
+
+#[test]
+fn no_process_of_an_agent_outlives_its_turn_though_it_ignores_sigterm() {
+    interrupted("family", "I stay");
+}
+
+#[test]
+fn no_process_of_an_agent_that_is_stopped_goes_on_though_it_left_its_group() {
+    interrupted("clan", "I begin");
 }
 
 #[test]
