@@ -19,9 +19,13 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// What a dispatcher does with its home: read it, fill it and enter it.
 const USE: u32 = 7;
 
+/// What it does at least with one that is meant for it.
+const LOOK: u32 = 5;
+
 /// The process that dispatches, else the account that would. Where that is only who asks, it is whoever owns
 /// the home that was named, or that root looks at: what another may do says nothing of him. It is still who
-/// asks where he may use that home himself, or where root made it: nobody else is known to use that.
+/// asks where he may use that home himself, or where root made it and lets him look in: nobody else is known
+/// to use that.
 pub(super) fn look(facts: &Facts, home: Option<&Stat>) -> Reader {
     let dispatcher = &facts.dispatcher;
     let process = dispatcher.process.as_ref();
@@ -35,11 +39,12 @@ pub(super) fn look(facts: &Facts, home: Option<&Stat>) -> Reader {
     let named = facts.home.source == Source::Flag;
     let by_root = facts.account.uid == 0;
     let account = of_account(facts.account.uid);
-    let uses = |home: &&Stat| !by_root && account.may(home, USE) == Access::Yes;
+    let is_own = |home: &Stat| {
+        let need = if home.uid == 0 { LOOK } else { USE };
+        !by_root && account.may(home, need) == Access::Yes
+    };
     match home {
-        Some(home) if asks && (named || by_root) && home.uid != 0 && !uses(&home) => {
-            of_account(home.uid)
-        }
+        Some(home) if asks && (named || by_root) && !is_own(home) => of_account(home.uid),
         _ => account,
     }
 }
@@ -128,6 +133,7 @@ mod tests {
         // Root made it and this account is to use it, or may use it as it is.
         let named = |facts: &mut Facts| other(facts, Source::Flag);
         assert_eq!(of_home(named, (0, 0o755)), 65_534);
+        assert_eq!(of_home(named, (0, 0o700)), 0);
         assert_eq!(of_home(named, (1_234, 0o777)), 65_534);
         assert_eq!(of_home(named, (1_234, 0o755)), 1_234);
     }
