@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::jobs::{NOW, document, hermes, job, said, script, stored, with};
+use crate::common::jobs::{NOW, document, job, said, script, stored, with};
 
 /// Says that it runs and how many do, and goes on as soon as nobody holds the gate.
 const COUNTED: &str = "mkdir -p live; : >\"live/$HERMES_JOB_ID\"; ls live | wc -l >>counts; \
@@ -85,23 +85,6 @@ fn a_pass_beside_another_one_does_nothing_and_is_no_failure() {
     drop(lock);
     let (_, told, _) = document(&sandbox, &["cron", "tick"]);
     assert_eq!(told["runs"][0]["outcome"], "ok", "{told}");
-}
-
-#[test]
-fn a_worker_without_orders_refuses_and_is_named_in_no_help() {
-    let sandbox = with(&[]);
-    let id = "1".repeat(32);
-    let output = hermes(&sandbox, &["worker", "--execution", &id])
-        .write_stdin("")
-        .output()
-        .expect("it runs");
-    assert!(!output.status.success());
-    assert!(!output.stderr.is_empty() || !output.stdout.is_empty());
-    assert!(!sandbox.home().join("cron/executions.db").exists());
-    let (code, help, _) = said(&sandbox, &["--help"]);
-    assert!(code == 0 && help.contains("cron"), "{help}");
-    let named = |line: &str| line.trim_start().starts_with("worker ");
-    assert!(!help.lines().any(named), "{help}");
 }
 
 #[test]
