@@ -6,7 +6,7 @@ use hermes::config::{Config, Settings};
 use hermes::error::Result;
 use hermes::output::{human, json, table};
 use hermes::runtime::Runtime;
-use hermes::server::offline::{self, Which};
+use hermes::server::offline::{self, Which, Whose};
 use hermes::timers::event::{TimerEvent, TimerRules};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -69,24 +69,22 @@ impl Order {
     pub(crate) fn run(self, which: Which, verb: Verb, runtime: &mut Runtime) -> Result<Exit> {
         let home = runtime.one_home()?;
         // A store that cannot be read here is no reason not to ask serve.
-        let theirs = offline::of_hermes_agent(&home, &self.session)
-            .ok()
-            .flatten();
+        let theirs = offline::of_hermes_agent(&home, &self.session);
         let serve = match theirs {
-            Some(_) => None,
-            None => asking::serve(runtime)?,
+            Ok(Some(_)) => None,
+            _ => asking::serve(runtime)?,
         };
-        let (session, row, said) = match serve {
-            Some(mut client) => {
-                let session = asking::session(&mut client, &self.session)?;
-                let params = json!({"session_id": session.id, "action": verb.action(which)});
-                let answer = client.call("session.control", &params)?;
-                let said = format!("/{} status", which.word());
-                let said = asking::command(&mut client, &session, &said)?;
-                let row = answer.pointer(&format!("/control/{}", which.word()));
-                (session.stored, row.cloned().unwrap_or_default(), said)
-            }
-            None => self.offline(which, verb, runtime)?,
+        let (session, row, said) = if let Some(mut client) = serve {
+            let session = asking::session(&mut client, &self.session)?;
+            let params = json!({"session_id": session.id, "action": verb.action(which)});
+            let answer = client.call("session.control", &params)?;
+            let said = format!("/{} status", which.word());
+            let said = asking::command(&mut client, &session, &said)?;
+            let row = answer.pointer(&format!("/control/{}", which.word()));
+            (session.stored, row.cloned().unwrap_or_default(), said)
+        } else {
+            let whose = theirs?.map_or(Whose::Ours(&self.session), Whose::HermesAgents);
+            offline(whose, (which, verb), runtime)?
         };
         if self.json {
             let word = which.word();
@@ -98,40 +96,40 @@ impl Order {
         }
         Ok(Exit::OK)
     }
+}
 
-    fn offline(
-        &self,
-        which: Which,
-        verb: Verb,
-        runtime: &mut Runtime,
-    ) -> Result<(String, Value, String)> {
-        let home = runtime.one_home()?;
-        let variable = |name: &str| runtime.environ.text(name).map(str::to_owned);
-        let rules = TimerRules::of(&Settings::of(&Config::load(&home, &variable, &[])));
-        let order = offline::Order {
-            which,
-            event: &verb.event(),
-            rules: &rules,
-        };
-        let done = offline::order(runtime, &home, &self.session, order)?;
-        let row: Value = serde_json::from_str(&done.row).unwrap_or_default();
-        let status = row
-            .get("status")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let kind = which.word();
-        let said = format!("The {kind} of {} is {status}.", done.session);
-        if status == "active" && done.ours {
-            runtime.out.note(&format!(
-                "No serve runs for this home, so nothing drives the {kind}; start one: hermes serve"
-            ));
-        } else if status == "active" {
-            runtime.out.note(&format!(
-                "The session is Hermes Agent's and no process has it, so nothing drives the {kind}."
-            ));
-        }
-        Ok((done.session, row, said))
+/// Orders on the store.
+fn offline(
+    whose: Whose<'_>,
+    (which, verb): (Which, Verb),
+    runtime: &mut Runtime,
+) -> Result<(String, Value, String)> {
+    let home = runtime.one_home()?;
+    let variable = |name: &str| runtime.environ.text(name).map(str::to_owned);
+    let rules = TimerRules::of(&Settings::of(&Config::load(&home, &variable, &[])));
+    let order = offline::Order {
+        which,
+        event: &verb.event(),
+        rules: &rules,
+    };
+    let done = offline::order(runtime, &home, whose, order)?;
+    let row: Value = serde_json::from_str(&done.row).unwrap_or_default();
+    let status = row
+        .get("status")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let kind = which.word();
+    let said = format!("The {kind} of {} is {status}.", done.session);
+    if status == "active" && done.ours {
+        runtime.out.note(&format!(
+            "No serve runs for this home, so nothing drives the {kind}; start one: hermes serve"
+        ));
+    } else if status == "active" {
+        runtime.out.note(&format!(
+            "The session is Hermes Agent's and no process has it, so nothing drives the {kind}."
+        ));
     }
+    Ok((done.session, row, said))
 }
 
 /// A session whose timers' past is meant.

@@ -47,27 +47,44 @@ pub struct Order<'a> {
     pub rules: &'a TimerRules,
 }
 
+/// Whose timer is ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// That of a session of Hermes Agent's, by its id: see [`of_hermes_agent`].
+    HermesAgents(String),
+    /// That of one of ours, by its name.
+    Ours(&'a str),
+}
+
 /// Hands an event to the timer of a stored session. One that Hermes Agent made, or that another process
 /// may have live, is left to whoever has it.
 ///
 /// # Errors
 /// When a serve or anybody else alive has it, there is no such session or timer, or the store refuses.
-pub fn order(runtime: &Runtime, home: &Home, name: &str, order: Order<'_>) -> Result<Ordered> {
+pub fn order(
+    runtime: &Runtime,
+    home: &Home,
+    whose: Whose<'_>,
+    order: Order<'_>,
+) -> Result<Ordered> {
     let Order {
         which,
         event,
         rules,
     } = order;
     let now = runtime.clock.now();
-    if let Some(session) = of_hermes_agent(home, name)? {
-        let mut store = Store::open(&home.state_db())?;
-        let row = theirs::order((runtime, home), &mut store, &session, order)?;
-        return Ok(Ordered {
-            session,
-            row,
-            ours: false,
-        });
-    }
+    let name = match whose {
+        Whose::HermesAgents(session) => {
+            let mut store = Store::open(&home.state_db())?;
+            let row = theirs::order((runtime, home), &mut store, &session, order)?;
+            return Ok(Ordered {
+                session,
+                row,
+                ours: false,
+            });
+        }
+        Whose::Ours(name) => name,
+    };
     let (_taken, mut store) = open(home, name, now)?;
     let named = one(name, store.named(name, CANDIDATES)?)?;
     theirs::free_of_others((runtime, home), &named.id)?;
