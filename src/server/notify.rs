@@ -63,7 +63,8 @@ struct Manager {
 }
 
 impl Manager {
-    fn of(door: OsString) -> Arc<Self> {
+    /// `None` where no thread can be had: nothing is to wait that nobody sends.
+    fn of(door: OsString) -> Option<Arc<Self>> {
         let manager = Arc::new(Self {
             door,
             waiting: Mutex::default(),
@@ -74,8 +75,9 @@ impl Manager {
         let spawned = thread.spawn(move || own.run());
         if let Err(error) = spawned {
             tracing::warn!("The service manager will hear nothing: no thread can be had: {error}.");
+            return None;
         }
-        manager
+        Some(manager)
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -134,7 +136,7 @@ fn manager() -> Option<&'static Manager> {
         clippy::disallowed_methods,
         reason = "it is for this process alone, and no part of what the rest is given"
     )]
-    let found = MANAGER.get_or_init(|| std::env::var_os("NOTIFY_SOCKET").map(Manager::of));
+    let found = MANAGER.get_or_init(|| std::env::var_os("NOTIFY_SOCKET").and_then(Manager::of));
     found.as_deref()
 }
 
@@ -172,7 +174,10 @@ pub(crate) fn stopping(within: Duration) {
         NotifyState::ExtendTimeoutUsec(within),
     ];
     tell(Kind::Step, &states);
-    // It may be over before a thread comes to its turn.
+}
+
+/// Waits a moment until all was told: at the end, which may come before the thread's turn does.
+pub(crate) fn flush() {
     let _the_manager_hangs = manager().map(|manager| manager.flush(PATIENCE));
 }
 
@@ -235,7 +240,7 @@ mod tests {
         let filler = UnixDatagram::unbound().unwrap();
         filler.set_nonblocking(true).unwrap();
         while filler.send_to(b"STATUS=x", &path).is_ok() {}
-        let manager = Manager::of(path.into_os_string());
+        let manager = Manager::of(path.into_os_string()).unwrap();
         manager.push(Kind::Step, "READY=1".to_owned());
         assert!(!manager.flush(Duration::from_millis(1)));
         while heard(&socket) != "READY=1" {}

@@ -1,11 +1,12 @@
 //! The life of a serve: it takes the home, binds, publishes where it is, turns, and cleans up.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use super::admission::Admission;
 use super::cron_driver::Cron;
@@ -23,13 +24,18 @@ use super::settings::{self, Read};
 use super::signals::Signals;
 use super::socket::Ping;
 use super::steps::Steps;
-use super::{cron_driver, router, stand_by, start, unix};
+use super::{cron_driver, notify, router, stand_by, start, unix};
 use crate::error::{Context as _, Error, Kind, Result};
 use crate::home::Home;
 use crate::runtime::Runtime;
 
 /// What other drivers get at the end, beyond what a stop leaves to jobs.
 const OTHERS: Duration = Duration::from_secs(60);
+/// How long one that stood by waits for its port: the kernel may give the home of a process that was
+/// killed free before its port.
+const HANDOVER: Duration = Duration::from_secs(5);
+/// How often it tries.
+const RETRY: Duration = Duration::from_millis(20);
 /// Shortest token with which serve listens to other hosts.
 const TOKEN: usize = 32;
 
@@ -76,6 +82,7 @@ pub fn serve(runtime: &mut Runtime, options: Options) -> Result<Ended> {
             home,
             read,
             options,
+            patience: Duration::ZERO,
         };
         let instance = match Instance::take(&start.home)? {
             Some(instance) => instance,
@@ -83,6 +90,7 @@ pub fn serve(runtime: &mut Runtime, options: Options) -> Result<Ended> {
                 let Some(instance) = stand_by::wait(&start.home, &mut signals, now).await? else {
                     return Ok(Ended::Stopped);
                 };
+                start.patience = HANDOVER;
                 // What was written in the meantime counts.
                 start.read = settings::read(&start.home, &runtime.environ, &start.options.flags);
                 instance
@@ -93,8 +101,9 @@ pub fn serve(runtime: &mut Runtime, options: Options) -> Result<Ended> {
                 ));
             }
         };
-        start.run(runtime, instance, signals).await?;
-        Ok(Ended::Stopped)
+        let ran = start.run(runtime, instance, signals).await;
+        notify::flush();
+        ran.map(|()| Ended::Stopped)
     })
 }
 
@@ -104,18 +113,38 @@ fn log() {
     let lines = tracing_subscriber::fmt()
         .with_max_level(filter)
         .with_target(false)
-        .with_writer(std::io::stderr);
-    let _already_set = if std::io::stderr().is_terminal() {
+        .with_writer(io::stderr);
+    let _already_set = if io::stderr().is_terminal() {
         tracing::subscriber::set_global_default(lines.finish())
     } else {
         tracing::subscriber::set_global_default(lines.without_time().finish())
     };
 }
 
+/// Listens there; where somebody else still does, it is tried again for so long.
+async fn listener(place: (&str, u16), patience: Duration) -> io::Result<TcpListener> {
+    let until = Instant::now() + patience;
+    let mut said = false;
+    loop {
+        match TcpListener::bind(place).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < until => {
+                if !said {
+                    tracing::info!("Port {} is not free yet, and is tried again.", place.1);
+                    said = true;
+                }
+                tokio::time::sleep(RETRY).await;
+            }
+            other => return other,
+        }
+    }
+}
+
 struct Start {
     home: Home,
     read: Read,
     options: Options,
+    /// How long a taken port is tried again.
+    patience: Duration,
 }
 
 /// What is open once serve can be reached.
@@ -238,7 +267,7 @@ impl Start {
             ))
             .with_hint("or leave it on this host and reach it through ssh -L"));
         }
-        let listener = TcpListener::bind((host.as_str(), port))
+        let listener = listener((&host, port), self.patience)
             .await
             .context(
                 Kind::Unavailable,
@@ -282,6 +311,8 @@ impl Start {
         driver.run(signals, ready, reload).await;
         serving.abort();
         local.abort();
+        // Whoever takes the home over binds the same port at once: it must be free by then.
+        let _aborted = (serving.await, local.await);
         keeper.finish();
         told
     }

@@ -43,17 +43,18 @@ pub(crate) fn asked(sandbox: &Sandbox) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The command that runs serve at `now`.
+/// The command that runs serve at `now`, at any free port where the arguments name none.
 pub(crate) fn command(sandbox: &Sandbox, now: &str, arguments: &[&str]) -> Command {
     #[expect(
         clippy::disallowed_methods,
         reason = "a serve outlives the call that starts it"
     )]
     let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
+    command.arg("serve").args(arguments);
+    if !arguments.contains(&"--port") {
+        command.args(["--port", "0"]);
+    }
     command
-        .arg("serve")
-        .args(["--port", "0"])
-        .args(arguments)
         .env_clear()
         .env("HOME", sandbox.user_home())
         .env("PATH", "/usr/bin:/bin")
