@@ -222,13 +222,13 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l at -d 'Run it once at this time, besides its slots' -r
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l at -d 'Run it first at this time; its slots start after that' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l run-now -d 'Run it once at the next tick, besides its slots'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l run-now -d 'Run it first at the next tick; its slots start after that'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l dry-run -d 'Only show what would be changed'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from resume" -l ascii -d 'Print ASCII only'

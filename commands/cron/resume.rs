@@ -28,10 +28,10 @@ pub(crate) struct Resume {
     /// The job: its id or its name
     #[arg(value_name = "JOB")]
     job: String,
-    /// Run it once at this time, besides its slots
+    /// Run it first at this time; its slots start after that
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Run it once at the next tick, besides its slots
+    /// Run it first at the next tick; its slots start after that
     #[arg(long, conflicts_with = "at")]
     run_now: bool,
     /// Only show what would be changed
@@ -43,7 +43,7 @@ pub(crate) struct Resume {
 }
 
 impl Resume {
-    /// The run that is asked for besides its slots.
+    /// The run that is asked for, which takes no slot.
     fn first_run(&self, desk: &Desk) -> Result<Option<Timestamp>> {
         let Some(text) = &self.at else {
             return Ok(self.run_now.then_some(desk.now));
@@ -54,6 +54,18 @@ impl Resume {
                 .with_hint("run it at the next tick: --run-now"));
         }
         Ok(Some(at))
+    }
+
+    /// What is said of slots that come before that run, and are left out.
+    fn left_out(desk: &Desk, job: &RawJob, at: Timestamp) -> Option<String> {
+        let mut plain = job.clone();
+        edit::resume(&mut plain, desk.now, &desk.zone.zones).ok()?;
+        let first = Job::read(&plain).next_run_at.text().map(str::to_owned)?;
+        let first = desk.zone.zones.instant(&first)?;
+        (first <= at).then(|| {
+            let (first, at) = (desk.when(first), desk.when(at));
+            format!("Its slots from {first} to {at} are left out: they start after the run that was asked for.")
+        })
     }
 
     /// Arms it.
@@ -67,6 +79,7 @@ impl Resume {
             Some(at) => edit::resume_with_run(job, at, (desk.now, zones)),
             None => edit::resume(job, desk.now, zones),
         };
+        let left_out = at.and_then(|at| Self::left_out(&desk, &job, at));
         let keys = resume(&mut job)?;
         let id = Job::read(&job).id().unwrap_or_default().to_owned();
         if !self.dry_run && !keys.is_empty() {
@@ -76,7 +89,7 @@ impl Resume {
             schema: "hermes.cron-resume/1",
             verb: ("Resumed", "Would resume"),
             keys: &keys,
-            said: &[],
+            said: left_out.as_slice(),
             dry_run: self.dry_run,
             json: self.json,
         }

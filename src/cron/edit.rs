@@ -362,7 +362,8 @@ pub fn resume(job: &mut RawJob, now: Timestamp, zones: &Zones) -> Result<Vec<Str
     Ok(changed(&before, job))
 }
 
-/// The same, with one run at this instant that takes no slot; the schedule goes on after it.
+/// The same, with one run at this instant that takes no slot; the schedule starts after it, so that slots
+/// before it are left out.
 ///
 /// # Errors
 /// Also when it is a one-shot.

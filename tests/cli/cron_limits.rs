@@ -113,6 +113,14 @@ fn a_job_that_is_resumed_runs_once_besides_its_slots_where_that_is_asked() {
         assert_eq!(stored(&sandbox)[0]["repeat"]["completed"], 0);
     }
     let sandbox = with(&[job("aaaaaaaaaaaa", &paused)]);
+    for (at, left_out) in [("2026-06-17T10:00:30", 0), ("2026-06-18T09:00", 1)] {
+        let words = ["cron", "resume", "x", "--at", at, "--dry-run"];
+        let (_, told, _) = document(&sandbox, &words);
+        let warnings = told["warnings"].as_array().map(Vec::len);
+        assert_eq!(warnings, Some(left_out), "{told}");
+        let (_, _, said) = said(&sandbox, &words);
+        assert_eq!(said.matches("left out").count(), left_out, "{said}");
+    }
     let past = ["cron", "resume", "x", "--at", "2026-06-17T09:00"];
     assert_eq!(said(&sandbox, &past).0, 64);
 }
