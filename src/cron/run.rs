@@ -35,6 +35,9 @@ pub struct Context<'a> {
     pub agent: Option<&'a AgentCommand>,
     /// The environment of whatever is run.
     pub environment: &'a BTreeMap<String, String>,
+    /// The job's own variables over it, as [`own_variables`] has read them: once, so that what is masked is
+    /// what was used.
+    pub own: Result<BTreeMap<String, String>>,
     /// The home's directory: where a job without a working directory runs.
     pub home: &'a Path,
     /// Turns true when the run must stop.
@@ -103,7 +106,7 @@ impl Context<'_> {
     }
 
     async fn attempt(&mut self, task: &Task) -> Result<Report> {
-        let environment = self.environment_of(task)?;
+        let environment = self.take_environment(task)?;
         match &task.work {
             Work::Script(script) => self.script(task, script, &environment).await,
             Work::Prompt {
@@ -149,9 +152,9 @@ impl Context<'_> {
     }
 
     /// The environment of the job: ours as handed over, the job's own file of variables, its name.
-    fn environment_of(&self, task: &Task) -> Result<BTreeMap<String, String>> {
+    fn take_environment(&mut self, task: &Task) -> Result<BTreeMap<String, String>> {
         let mut environment = self.environment.clone();
-        environment.extend(own_variables(task, self.environment)?);
+        environment.extend(std::mem::replace(&mut self.own, Ok(BTreeMap::new()))?);
         environment.insert("HERMES_JOB_ID".to_owned(), task.job_id.clone());
         environment.insert(EXECUTION_VARIABLE.to_owned(), self.execution_id.to_owned());
         Ok(environment)

@@ -8,6 +8,7 @@
 //! Nothing with side effects happens before the row is adopted. Whatever ends this process in
 //! between, the row tells whose it was, and whoever notices closes it.
 
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -291,11 +292,12 @@ impl Worker {
     async fn work(&mut self) -> Result<Ending> {
         let started = self.now();
         // A file that cannot be read fails the run, which says so.
-        let own = own_variables(&self.work.task, &self.payload.environment).unwrap_or_default();
-        self.secrets = own.into_values().collect();
+        let own = own_variables(&self.work.task, &self.payload.environment);
+        let secrets = own.iter().flat_map(|own| own.values().cloned());
+        self.secrets = secrets.collect();
         let before = end::oom_kills();
         let (ask, cancel) = watch::channel(false);
-        let Some(report) = self.run_job(ask, cancel).await? else {
+        let Some(report) = self.run_job(ask, cancel, own).await? else {
             return self.stopped();
         };
         fault::point("worker.ran");
@@ -308,6 +310,7 @@ impl Worker {
         &mut self,
         ask: watch::Sender<bool>,
         cancel: watch::Receiver<bool>,
+        own: Result<BTreeMap<String, String>>,
     ) -> Result<Option<Report>> {
         let failed = |error| Error::io("failed to listen for signals", error);
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -329,6 +332,7 @@ impl Worker {
             execution_id: &execution_id,
             agent: agent.as_ref(),
             environment: &environment,
+            own,
             home: &home,
             cancel,
             log,
@@ -343,22 +347,22 @@ impl Worker {
         let mut stopping = false;
         loop {
             tokio::select! {
-            report = &mut running => {
-                                // A stop of the unit asks everything in it at once, and the job may be the first
-                                // to end.
-                                if !stopping && report.signal.is_some() {
-                                    let asked = timeout(STOP_NOTICE, terminate.recv()).await;
-                                    stopping = matches!(asked, Ok(Some(())));
-                                }
-                                return Ok((!stopping || self.was_cancelled()).then_some(report));
-                            }
-                            Some(group) = new_groups.recv() => self.record(Some(group))?,
-                            _ = beat.tick() => self.show_progress().await,
-                            _ = terminate.recv() => {
-                                stopping = true;
-                                let _the_run_listens = ask.send(true);
-                            }
-                        }
+                report = &mut running => {
+                    // A stop of the unit asks everything in it at once, and the job may be the first
+                    // to end.
+                    if !stopping && report.signal.is_some() {
+                        let asked = timeout(STOP_NOTICE, terminate.recv()).await;
+                        stopping = matches!(asked, Ok(Some(())));
+                    }
+                    return Ok((!stopping || self.was_cancelled()).then_some(report));
+                }
+                Some(group) = new_groups.recv() => self.record(Some(group))?,
+                _ = beat.tick() => self.show_progress().await,
+                _ = terminate.recv() => {
+                    stopping = true;
+                    let _the_run_listens = ask.send(true);
+                }
+            }
         }
     }
 

@@ -43,10 +43,15 @@ impl Home {
         let agent = agent.map(|text| toml::from_str::<Settings>(text).unwrap().resolve().unwrap());
         let environment = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let (_keep, cancel) = watch::channel(false);
+        let own = own_variables(task, &environment);
+        if let Some(file) = &task.env_file {
+            std::fs::write(file, "GREETING=changed\n").unwrap();
+        }
         let mut context = Context {
             execution_id: "e1",
             agent: agent.as_ref(),
             environment: &environment,
+            own,
             home: self.directory.path(),
             cancel,
             log: Log::none(),
