@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use hermes::config::{Config, Settings};
+use hermes::cron::dispatcher::settings::machine;
 use hermes::cron::dispatcher::{Dispatcher, Fate, Parts};
 use hermes::cron::due::{self, Change, Due, Note, Order, Policy, Scene};
 use hermes::cron::foresee;
@@ -189,8 +190,9 @@ impl Tick {
             .map_or_else(|| Ok(runtime.clock.wall()), |at| instant(at, &zone, "--at"))?;
         let file = JobsFile::new(&home, zone.zones.configured.clone());
         let jobs = file.read()?.jobs.jobs;
-        let witness = StoreWitness::read(&home, now)?;
         let settings = Settings::of(&config).cron;
+        let machine = machine(settings.machine_id.as_deref(), std::process::id());
+        let witness = StoreWitness::read(&home, &machine, now)?;
         let silence = settings
             .inactivity_timeout
             .map_or(0, |limit| limit.as_secs() * 3);
@@ -204,7 +206,7 @@ impl Tick {
                 run_claim_seconds: i64::try_from(life).unwrap_or(i64::MAX),
                 max_catch_ups: settings.max_catch_ups_per_tick,
             },
-            machine: &witness.machine(settings.machine_id.as_deref()),
+            machine: &machine,
             running: &HashSet::new(),
             witness: &witness,
         };

@@ -74,15 +74,12 @@ pub struct StoreWitness {
 }
 
 impl StoreWitness {
-    /// Reads the ledger of a home. A ledger that is not there knows of no run.
+    /// Reads the ledger of a home, for one who is this machine in claims. A ledger that is not there knows of no run.
     ///
     /// # Errors
     /// When it is there and cannot be read: a scan without it could run a finished slot again.
-    pub fn read(home: &Home, now: Timestamp) -> Result<StoreWitness> {
-        let host = rustix::system::uname()
-            .nodename()
-            .to_string_lossy()
-            .into_owned();
+    pub fn read(home: &Home, machine: &str, now: Timestamp) -> Result<StoreWitness> {
+        let host = Holder::parse(machine).host.to_owned();
         let path = home.ledger();
         let read = db::snapshot(&path, &db::wait)
             .and_then(|snapshot| Ok((snapshot.read(Runs::read)?, Some(snapshot))));
@@ -101,21 +98,6 @@ impl StoreWitness {
             now,
             ledger,
         })
-    }
-
-    /// Who this process is in claims.
-    #[must_use]
-    pub fn machine(&self, named: Option<&str>) -> String {
-        named.filter(|name| !name.is_empty()).map_or_else(
-            || {
-                format!(
-                    "{}:{}",
-                    self.host,
-                    rustix::process::getpid().as_raw_nonzero()
-                )
-            },
-            str::to_owned,
-        )
     }
 }
 

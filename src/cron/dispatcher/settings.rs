@@ -49,8 +49,7 @@ impl Parts {
         let settings = Settings::of(config);
         let zone = Zone::of(config);
         let identity = own_identity();
-        let machine = settings.cron.machine_id.clone();
-        let machine = machine.unwrap_or_else(|| format!("{}:{}", host_name(), identity.pid));
+        let machine = machine(settings.cron.machine_id.as_deref(), identity.pid);
         Ok(Self {
             home: home.clone(),
             zone,
@@ -67,12 +66,15 @@ impl Parts {
     }
 }
 
-/// The name of this machine.
-fn host_name() -> String {
-    rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned()
+/// Who a process of this machine is in claims: the name that was given to it, or `host:pid`.
+#[must_use]
+pub fn machine(named: Option<&str>, pid: u32) -> String {
+    let host = || {
+        let host = rustix::system::uname();
+        format!("{}:{pid}", host.nodename().to_string_lossy())
+    };
+    let named = named.filter(|name| !name.is_empty());
+    named.map_or_else(host, str::to_owned)
 }
 
 /// What jobs get: our environment, the home's own files of variables over it, our program's directory
