@@ -108,12 +108,10 @@ impl Dispatcher {
         .await
     }
 
+    /// Another PID 1 of the same boot is another container, which may live beside this one.
     fn is_of_another_boot(&self, facts: &ExecutionFacts) -> bool {
-        let own = &self.parts.identity;
-        let other_id =
-            matches!((&facts.boot_id, &own.boot_id), (Some(then), Some(now)) if then != now);
-        let start = facts.pid1_start.and_then(|start| u64::try_from(start).ok());
-        other_id || matches!((start, own.init_start), (Some(then), Some(now)) if then != now)
+        let own = &self.parts.identity.boot_id;
+        matches!((&facts.boot_id, own), (Some(then), Some(now)) if then != now)
     }
 
     /// Whatever the worker started and left: found by the mark in its environment, since a process

@@ -219,7 +219,8 @@ impl Dispatcher {
     pub async fn wait_for_stranger(&self, id: &str) -> Result<()> {
         // Its owner may change, from a dispatcher to a worker, and may live on after its end.
         while let Some(row) = self.row(id).await?.filter(|row| row.status.is_open()) {
-            if self.liveness_of(&row).await?.is_over() && !self.is_being_handed_over(&row) {
+            let liveness = self.liveness_of(&row).await?;
+            if liveness.is_over() && !self.is_being_handed_over(&row) {
                 if row.status == Status::Claimed {
                     // It never began: the next sweep sees to it that it does.
                     self.unsettled.store(true, Ordering::Relaxed);
@@ -231,6 +232,10 @@ impl Dispatcher {
             match pid.map(Watch::of).transpose()?.flatten() {
                 Some(watch) => {
                     let _or_not_yet = tokio::time::timeout(STRANGER, watch.ended()).await;
+                }
+                // What cannot be told now may stay so: another container's process, say.
+                None if matches!(liveness, Liveness::Unverified(_)) => {
+                    tokio::time::sleep(STRANGER).await;
                 }
                 None => tokio::time::sleep(LOOK_AGAIN).await,
             }
