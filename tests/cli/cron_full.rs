@@ -74,7 +74,8 @@ fn lowest_free(serve: &Serving) -> u64 {
     let open: std::collections::BTreeSet<u64> = entries
         .map(|entry| name(entry).to_string_lossy().parse().expect("a number"))
         .collect();
-    (0..).find(|number| !open.contains(number)).expect("one")
+    let first = (0..=open.len() as u64).find(|number| !open.contains(number));
+    first.expect("one of one more than there are")
 }
 
 /// Status and slot of each execution that had one.
