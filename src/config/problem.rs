@@ -46,6 +46,14 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
+impl ProblemKind {
+    /// Whether nothing of the file counts, whatever is in it.
+    #[must_use]
+    pub fn hides_the_file(self) -> bool {
+        matches!(self, Self::Unreadable | Self::Denied | Self::Unparsable)
+    }
+}
+
 impl Problem {
     /// The layer that it is a problem of.
     #[must_use]

@@ -5,7 +5,8 @@ use super::homes::{self, Few, each};
 use super::{Check, Group, Outcome};
 use crate::config::{Problem, ProblemKind};
 use crate::doctor::evidence::home::AgentSeen;
-use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
+use crate::doctor::evidence::read::{FileKind, TroubleKind};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::{Program, Viewpoint};
 use crate::host::{Gap, GapKind};
@@ -87,10 +88,7 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
         .at
         .map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));
     let at = file.as_ref().map(|file| format!("{file}{place}"));
-    let broken = matches!(
-        problem.kind,
-        ProblemKind::Unreadable | ProblemKind::Denied | ProblemKind::Unparsable
-    );
+    let broken = problem.kind.hides_the_file();
     let zone = problem.kind == ProblemKind::IllTyped
         && matches!(problem.key.as_deref(), Some("timezone" | "HERMES_TIMEZONE"));
     let code = match (broken, zone) {
@@ -127,12 +125,16 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
     let Some(file) = file else {
         return finding;
     };
-    if problem.kind == ProblemKind::Unreadable {
+    if is_no_file(home, problem) {
         // An editor would wait for a FIFO, and shows nothing of a directory.
         let aside = format!("{file}.aside");
         let effect = "puts what lies there out of the way, so that defaults are in force";
-        let remedy = Remedy::user(["mv", &file, &aside], effect);
-        return finding.remedy(remedy.undo(["mv", &aside, &file]).verify(verify(home)));
+        let remedy = Remedy::user(["mv", "-n", &file, &aside], effect);
+        return finding.remedy(
+            remedy
+                .undo(["mv", "-n", &aside, &file])
+                .verify(verify(home)),
+        );
     }
     let line = problem.at.map_or(1, |at| at.line);
     finding.remedy(
@@ -142,6 +144,18 @@ fn of_problem(home: &HomeEvidence, problem: &Problem) -> Finding {
         )
         .verify(verify(home)),
     )
+}
+
+/// Whether something else than a file lies there; of a file, whatever is wrong with it, much may be worth
+/// keeping.
+fn is_no_file(home: &HomeEvidence, problem: &Problem) -> bool {
+    let file = problem.file.as_ref();
+    let name = file.and_then(|file| file.strip_prefix(home.home.path()).ok()?.to_str());
+    name.is_some_and(|name| match home.file(name) {
+        Read::Got(stat) => stat.kind != FileKind::File,
+        Read::Unreadable(trouble) => trouble.kind == TroubleKind::NotAFile,
+        Read::Absent => false,
+    })
 }
 
 /// Whether prompts wait in this home.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::config::{Problem, ProblemKind};
 use crate::doctor::check::Outcome;
 use crate::doctor::evidence::jobs::JobStore;
 use crate::doctor::evidence::read::{FileKind, Trouble, TroubleKind};
@@ -102,15 +101,8 @@ pub(super) fn state<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Option
 /// Why settings of the home, its zone among them, are only guessed: a file that may name others cannot be
 /// read.
 pub(super) fn unread_config(home: &HomeEvidence) -> Option<Gap> {
-    let unread = |problem: &&Problem| {
-        let kinds = [
-            ProblemKind::Unreadable,
-            ProblemKind::Denied,
-            ProblemKind::Unparsable,
-        ];
-        kinds.contains(&problem.kind)
-    };
-    let problem = home.config.problems().iter().find(unread)?;
+    let mut problems = home.config.problems().iter();
+    let problem = problems.find(|problem| problem.kind.hides_the_file())?;
     let file = problem.file.as_ref()?.display();
     Some(Gap {
         kind: GapKind::Failed,

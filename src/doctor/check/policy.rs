@@ -1,7 +1,7 @@
 //! What the operator asked for, and whether it can be had. Pure.
 
 use super::{Check, Group, Outcome, homes};
-use crate::config::{Problem, ProblemKind};
+use crate::config::ProblemKind;
 use crate::dispatch::Mode;
 use crate::dispatch::facts::Launcher;
 use crate::doctor::evidence::{Evidence, Part};
@@ -21,13 +21,8 @@ pub(super) const CHECKS: &[Check] = &[Check {
 /// Why the configuration of the dispatched home does not say: of a file that is broken nothing counts.
 fn unread(evidence: &Evidence) -> Option<Gap> {
     let home = evidence.dispatched()?;
-    let broken = |problem: &&Problem| {
-        matches!(
-            problem.kind,
-            ProblemKind::Unreadable | ProblemKind::Denied | ProblemKind::Unparsable
-        )
-    };
-    let problem = home.config.problems().iter().find(broken)?;
+    let mut problems = home.config.problems().iter();
+    let problem = problems.find(|problem| problem.kind.hides_the_file())?;
     let file = problem.file.as_ref()?.display();
     if problem.kind == ProblemKind::Denied {
         return Some(super::config::denied(home, problem));

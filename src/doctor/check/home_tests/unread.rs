@@ -100,6 +100,20 @@ fn a_home_that_is_no_directory_is_one_finding() {
 }
 
 #[test]
+fn a_configuration_that_is_a_file_is_opened_and_not_moved_away() {
+    let fixture = Fixture::healthy();
+    std::fs::write(
+        fixture.path("config.yaml"),
+        b"timezone: Europe/Berlin # \xff\n",
+    )
+    .unwrap();
+    let found = of_homes(&fixture);
+    assert_eq!(codes(&found), ["HM901"], "{found:#?}");
+    assert!(found[0].summary.contains("not UTF-8"));
+    assert_eq!(found[0].remedies[0].argv[0], "vi");
+}
+
+#[test]
 fn nothing_is_claimed_of_a_zone_that_is_guessed() {
     for make in [fifo as Place, directory] {
         let mut fixture = Fixture::healthy();
@@ -114,7 +128,7 @@ fn nothing_is_claimed_of_a_zone_that_is_guessed() {
         let found = of_homes(&fixture);
         assert_eq!(codes(&found), ["HM901"], "{found:#?}");
         let aside = &found[0].remedies[0].argv;
-        assert_eq!(aside[0], "mv", "an editor would wait for it");
+        assert_eq!(aside[..2], ["mv", "-n"], "an editor would wait for it");
         let unchecked = outcome("jobs-due", &fixture.evidence()).unchecked;
         assert!(
             unchecked[0]
