@@ -112,15 +112,19 @@ fn last_tick(evidence: &Evidence, home: &HomeEvidence) -> Observation {
 
 /// A process that should tick is there, and its heartbeat is old.
 fn stalled(evidence: &Evidence, home: &HomeEvidence, age: i64, outcome: &mut Outcome) {
-    let lock = home.path("cron/.tick.lock");
     // A heartbeat that is older than every process that ticks was written under another clock, or by
     // another process: no more is known than how long these have run.
     let ages = serving::servers(evidence, home).into_iter();
     let ages = ages.filter(|process| serving::ticks(process));
-    let oldest = ages
-        .filter_map(|process| serving::age(evidence, process))
-        .max();
-    let age = oldest.map_or(age, |oldest| age.min(oldest.max(0)));
+    let ages = ages.map(|process| serving::age(evidence, process));
+    let oldest = ages.collect::<Option<Vec<_>>>();
+    let oldest = oldest.and_then(|ages| ages.into_iter().max());
+    if let Some(young) = oldest.filter(|age| *age <= serving::FRESH) {
+        outcome.note = Some(starting(young));
+        return;
+    }
+    let age = oldest.map_or(age, |oldest| age.min(oldest));
+    let lock = home.path("cron/.tick.lock");
     let since = human::duration(age);
     let (finding, observed) = match &home.tick_lock {
         holder if holder.is_held() => {
@@ -156,6 +160,11 @@ fn dead(home: &HomeEvidence, since: &str) -> Finding {
     .because_of("HM481")
 }
 
+/// A process that is so young need not have ticked yet.
+fn starting(age: i64) -> String {
+    format!("starting for {}", human::duration(age.max(0)))
+}
+
 /// A process that should tick is there and has never done so.
 fn silent(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
     let servers = serving::servers(evidence, home);
@@ -164,7 +173,7 @@ fn silent(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
         (age <= serving::FRESH).then_some(age)
     });
     if let Some(age) = young {
-        outcome.note = Some(format!("starting for {}", human::duration(age)));
+        outcome.note = Some(starting(age));
         return;
     }
     let who = servers.first().map(|process| serving::name(process));

@@ -1,7 +1,26 @@
-//! Who holds the lock of the ticks keeps everybody else from scheduling.
+//! Who holds the lock of the ticks keeps everybody else from scheduling; who has just begun need not have
+//! ticked.
 
 use super::fixture::Fixture;
+use crate::doctor::check::all;
 use crate::files;
+use crate::host::facts::Fact;
+
+#[test]
+fn a_process_that_began_after_an_outage_is_starting_and_not_dead() {
+    let mut fixture = Fixture::healthy();
+    fixture.beat(900, std::process::id());
+    for (age, note) in [(2, Some("starting for 2s")), (201, None)] {
+        let started = fixture.epoch(-age);
+        let process = fixture.facts.dispatcher.process.as_mut().unwrap();
+        process.started_at = Fact::Known(started);
+        let check = all().find(|check| check.id == "scheduler-ticker").unwrap();
+        let outcome = (check.run)(&fixture.evidence());
+        assert_eq!(outcome.note.as_deref(), note);
+        let dead = outcome.findings.iter().map(|found| found.code);
+        assert_eq!(dead.collect::<Vec<_>>(), ["HM403"][note.iter().len()..]);
+    }
+}
 
 #[test]
 fn b107_a_scheduler_that_never_has_the_lock_is_not_scheduling_and_its_holder_is_named() {
