@@ -50,6 +50,9 @@ fn has_timers(home: &HomeEvidence) -> bool {
 /// So many paused jobs are named.
 const NAMED: usize = 5;
 
+/// So many are armed again by one line.
+const IN_A_LINE: usize = 20;
+
 /// Jobs that are paused: all that there are, or some of them.
 fn paused(evidence: &Evidence, home: &HomeEvidence, store: &JobStore) -> Option<Finding> {
     let paused: Vec<_> = store.jobs.iter().filter(|job| job.is_paused()).collect();
@@ -86,6 +89,9 @@ fn resume(facts: &Facts, home: &HomeEvidence, paused: &[&Job]) -> Remedy {
     let remedy = if let [only] = paused {
         let resume = homes::on(home, ["cron", "resume"], (&only.id, &[]));
         Remedy::user(resume, "arms it again")
+    } else if paused.len() > IN_A_LINE {
+        let effect = "lists them; 'hermes cron resume' arms each that is to run again";
+        return Remedy::user(homes::ours(home, ["cron", "list"]), effect);
     } else {
         let ids: Vec<_> = paused.iter().map(|job| mend::inner(&job.id)).collect();
         let line = format!(
