@@ -39,7 +39,7 @@ pub struct HomeEvidence {
     /// The agent that prompts are given to.
     pub agent: AgentSeen,
     /// Locks on databases that keep others from writing, seen twice.
-    pub held_databases: Read<Vec<(&'static str, SqliteLock)>>,
+    pub held_databases: BTreeMap<&'static str, Read<SqliteLock>>,
     /// Who holds `cron/.tick.lock`.
     pub tick_lock: Holder,
     /// Who holds `cron/.jobs.lock`.
@@ -76,7 +76,7 @@ impl HomeEvidence {
             zone: ZoneSeen::default(),
             config: Config::of_layers(Vec::new(), Vec::new()),
             agent: AgentSeen::NotConfigured,
-            held_databases: Read::Absent,
+            held_databases: BTreeMap::new(),
             tick_lock: Holder::Absent,
             jobs_lock: Holder::Absent,
             workers: Read::Absent,

@@ -1,5 +1,7 @@
 //! Locks on databases that keep others from writing, seen twice: writers are done within milliseconds.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::db;
@@ -12,38 +14,56 @@ use crate::host::locks::{SqliteLock, SqliteRole, sqlite_locks};
 const BETWEEN: Duration = Duration::from_millis(40);
 
 /// Looks at the databases of a home. Never in a process that has one of them open by SQLite.
-pub(super) fn look(home: &Home) -> Read<Vec<(&'static str, SqliteLock)>> {
-    let twice = || {
-        let first = held(home)?;
-        if first.is_empty() {
-            return Ok(first);
-        }
+pub(super) fn look(home: &Home) -> BTreeMap<&'static str, Read<SqliteLock>> {
+    let mut seen = held(home);
+    if seen.values().any(|lock| lock.got().is_some()) {
         db::wait(BETWEEN);
-        let again = held(home)?;
-        let stays = |seen: &(&str, SqliteLock)| again.contains(seen);
-        Ok(first.into_iter().filter(stays).collect())
-    };
-    twice().map_or_else(
-        |why: String| Read::Unreadable(Trouble::new(TroubleKind::CouldNotCheck, "locks", why)),
-        Read::Got,
-    )
+        let again = held(home);
+        seen.retain(|name, lock| lock.trouble().is_some() || again.get(name) == Some(&*lock));
+    }
+    seen
 }
 
-/// Each database that somebody keeps others from writing now.
-fn held(home: &Home) -> Result<Vec<(&'static str, SqliteLock)>, String> {
-    let mut held = Vec::new();
-    for name in ["cron/executions.db", "state.db", "kanban.db"] {
-        let mut locks = sqlite_locks(&home.join(name))?.into_iter();
-        let writing = |lock: &SqliteLock| {
-            matches!(
-                lock.role,
-                SqliteRole::Exclusive
-                    | SqliteRole::Pending
-                    | SqliteRole::Writing
-                    | SqliteRole::WalWriter
-            ) && lock.holder.is_held()
-        };
-        held.extend(locks.find(writing).map(|lock| (name, lock)));
+/// Each database that somebody keeps others from writing now, or of which that is not known.
+fn held(home: &Home) -> BTreeMap<&'static str, Read<SqliteLock>> {
+    let names = ["cron/executions.db", "state.db", "kanban.db"];
+    let seen = names.map(|name| (name, writer(&home.join(name))));
+    let mut seen = BTreeMap::from(seen);
+    seen.retain(|_, lock| !lock.is_absent());
+    seen
+}
+
+/// Who keeps others from writing this one.
+fn writer(database: &Path) -> Read<SqliteLock> {
+    let writing = |lock: &SqliteLock| {
+        matches!(
+            lock.role,
+            SqliteRole::Exclusive
+                | SqliteRole::Pending
+                | SqliteRole::Writing
+                | SqliteRole::WalWriter
+        ) && lock.holder.is_held()
+    };
+    match sqlite_locks(database) {
+        Ok(locks) => locks
+            .into_iter()
+            .find(writing)
+            .map_or(Read::Absent, Read::Got),
+        Err(why) => Read::Unreadable(Trouble::new(TroubleKind::CouldNotCheck, "locks", why)),
     }
-    Ok(held)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_cannot_be_opened_says_nothing_of_the_others() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("kanban.db"), "").unwrap();
+        std::os::unix::fs::symlink("state.db", dir.path().join("state.db")).unwrap();
+        let seen = look(&Home::at(dir.path()));
+        assert_eq!(seen.keys().collect::<Vec<_>>(), [&"state.db"]);
+        assert!(seen["state.db"].trouble().is_some(), "{seen:?}");
+    }
 }

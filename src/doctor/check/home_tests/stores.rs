@@ -6,7 +6,7 @@ use super::fixture::{Fixture, codes};
 use crate::doctor::check::{Outcome, all};
 use crate::doctor::evidence::Evidence;
 use crate::doctor::evidence::home::Disk;
-use crate::doctor::evidence::read::Read;
+use crate::doctor::evidence::read::{Read, Trouble};
 use crate::doctor::finding::Severity;
 use crate::host::Fact;
 use crate::host::locks::{Holder, SqliteLock, SqliteRole};
@@ -333,7 +333,7 @@ fn unreadable_and_not_ours_is_never_green() {
         let mut evidence = fixture.evidence();
         evidence.facts.shell.uid = Fact::Known(4000);
         let denied = std::io::Error::from_raw_os_error(13);
-        let trouble = crate::doctor::evidence::Trouble::of_io(&denied);
+        let trouble = Trouble::of_io(&denied);
         evidence.homes[0].jobs = Read::Unreadable(trouble);
         let outcome = check("stores-jobs", &evidence);
         assert!(outcome.findings.is_empty() && outcome.unchecked[0].matters);
@@ -419,8 +419,12 @@ fn who_keeps_others_out_of_a_database_is_named() {
     let told = |role, holder| {
         let mut evidence = Fixture::healthy().evidence();
         let lock = SqliteLock { role, holder };
-        evidence.homes[0].held_databases = Read::Got(vec![("state.db", lock)]);
-        let found = check("stores-databases", &evidence).findings.remove(0);
+        let hidden = Read::Unreadable(Trouble::damaged("locks", "hidden"));
+        evidence.homes[0].held_databases =
+            [("kanban.db", hidden), ("state.db", Read::Got(lock))].into();
+        let mut outcome = check("stores-databases", &evidence);
+        assert_eq!(outcome.unchecked[0].what, "who holds kanban.db");
+        let found = outcome.findings.remove(0);
         assert_eq!(found.code, "HM811");
         (found.summary, found.remedies[0].argv[0].clone())
     };

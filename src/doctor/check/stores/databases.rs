@@ -4,7 +4,7 @@ use super::content::{seen, troubled};
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::read::Trouble;
-use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
+use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
 use crate::host::locks::SqliteRole;
 
@@ -142,10 +142,15 @@ fn tables(home: &HomeEvidence, outcome: &mut Outcome) {
 
 /// Locks that keep others from writing, seen twice.
 fn locked(home: &HomeEvidence, outcome: &mut Outcome) {
-    if let Some(trouble) = home.held_databases.trouble() {
-        outcome.could_not("who holds the databases", &trouble.gap());
-    }
-    for (path, lock) in home.held_databases.got().into_iter().flatten() {
+    for (path, lock) in &home.held_databases {
+        let lock = match lock {
+            Read::Got(lock) => lock,
+            Read::Absent => continue,
+            Read::Unreadable(trouble) => {
+                outcome.could_not(format!("who holds {path}"), &trouble.gap());
+                continue;
+            }
+        };
         let who = lock.holder.pids().first().map_or_else(
             || "a process that cannot be seen from here".to_owned(),
             |pid| format!("pid {pid}"),

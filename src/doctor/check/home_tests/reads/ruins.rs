@@ -359,7 +359,7 @@ fn worn() -> Evidence {
         role: SqliteRole::Exclusive,
         holder: held,
     };
-    home.held_databases = Read::Got(vec![("state.db", lock)]);
+    home.held_databases = [("state.db", Read::Got(lock))].into();
     let complaint = vec!["row 1 missing from index".to_owned()];
     home.databases.complaints.insert("state.db", complaint);
     evidence
