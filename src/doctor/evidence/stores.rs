@@ -46,8 +46,8 @@ pub struct Ledger {
     pub facts: BTreeMap<String, ExecutionFacts>,
     /// Slots that no run was made of, and of which that is on record.
     pub slots_not_run: Vec<Slot>,
-    /// Where those were more than are read, the oldest slot that was: what became of it and of those
-    /// before it is not known of every job.
+    /// Where those, or the rows of slots, were more than are read, the oldest slot that was: what became of
+    /// it and of those before it is not known of every job.
     pub slots_cut: Option<Timestamp>,
     /// How far back it reaches.
     pub reach: Option<Reach>,

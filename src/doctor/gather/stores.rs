@@ -10,7 +10,7 @@ use crate::db::{self, Damage, Snapshot};
 use crate::doctor::evidence::read::{Read, Trouble, TroubleKind};
 use crate::doctor::evidence::stores::{Databases, Index, Ledger, State};
 use crate::home::Home;
-use crate::ledger::{Slot, rows as ledger_rows};
+use crate::ledger::rows as ledger_rows;
 use crate::sessions::rows as session_rows;
 use crate::sessions::store::own_of_heartbeats;
 use crate::timers::heartbeat::HeartbeatOwn;
@@ -80,13 +80,15 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
         let cut = executions.as_ref().is_some_and(|rows| rows.len() >= full);
         let facts = ledger_rows::facts(connection, EXECUTIONS)?;
         let slots = ledger_rows::slots_not_run(connection, None, SLOTS)?.unwrap_or_default();
+        let ranges = ledger_rows::slot_ranges(connection, None, SOME)?.unwrap_or_default();
+        let slots_cut = cut_at(&slots, SLOTS, |slot| &slot.scheduled_at);
         Ok(Ledger {
-            slots_cut: slots_cut(&slots, SLOTS),
+            slots_cut: slots_cut.max(cut_at(&ranges, SOME, |range| &range.last_at)),
             cut,
             executions,
             open: ledger_rows::open_executions(connection, SOME)?.unwrap_or_default(),
             incidents: ledger_rows::incidents(connection, SOME)?.unwrap_or_default(),
-            slot_ranges: ledger_rows::slot_ranges(connection, None, SOME)?.unwrap_or_default(),
+            slot_ranges: ranges,
             facts: facts
                 .into_iter()
                 .flatten()
@@ -99,12 +101,12 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
     })
 }
 
-/// The oldest of these slots, the newest first, where they are as many as are read; where that one is no
-/// time, none of them proves anything.
-fn slots_cut(slots: &[Slot], most: u32) -> Option<Timestamp> {
-    let full = usize::try_from(most).is_ok_and(|most| slots.len() >= most);
-    let oldest = slots.last().filter(|_| full)?;
-    Some(oldest.scheduled_at.parse().unwrap_or(Timestamp::MAX))
+/// The oldest of what was read, the newest first, where it is as much as is read; where that one is no
+/// time, nothing of it proves anything.
+fn cut_at<T>(rows: &[T], most: u32, at: impl Fn(&T) -> &str) -> Option<Timestamp> {
+    let full = usize::try_from(most).is_ok_and(|most| rows.len() >= most);
+    let oldest = rows.last().filter(|_| full)?;
+    Some(at(oldest).parse().unwrap_or(Timestamp::MAX))
 }
 
 fn state(snapshot: &Snapshot) -> Result<State, Damage> {
@@ -143,7 +145,7 @@ fn state(snapshot: &Snapshot) -> Result<State, Damage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::Outcome;
+    use crate::ledger::{Outcome, Slot};
 
     #[test]
     fn slots_that_were_cut_are_cut_at_the_oldest_that_was_read() {
@@ -155,10 +157,11 @@ mod tests {
             execution_id: None,
         };
         let slots = ["2026-11-29T08:00:00+00:00", "2026-11-27T08:00:00+00:00"].map(slot);
-        assert_eq!(slots_cut(&slots, 3), None);
+        let cut = |slots: &[Slot], most| cut_at(slots, most, |slot| &slot.scheduled_at);
+        assert_eq!(cut(&slots, 3), None);
         let oldest = "2026-11-27T08:00:00Z".parse().unwrap();
-        assert_eq!(slots_cut(&slots, 2), Some(oldest));
-        assert_eq!(slots_cut(&[slot("never")], 1), Some(Timestamp::MAX));
-        assert_eq!(slots_cut(&[], 0), None);
+        assert_eq!(cut(&slots, 2), Some(oldest));
+        assert_eq!(cut(&[slot("never")], 1), Some(Timestamp::MAX));
+        assert_eq!(cut(&[], 0), None);
     }
 }

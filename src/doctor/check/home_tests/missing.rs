@@ -102,6 +102,26 @@ fn nothing_is_claimed_of_slots_before_the_records_were_cut() {
     assert_eq!(missing(Some("2026-11-29T08:00:00Z")), 0);
 }
 
+#[test]
+fn rows_of_slots_are_cut_as_well() {
+    let fixture = Fixture::healthy();
+    daily(&fixture, "0 9 * * *", "2026-11-30T09:00:00+01:00");
+    for day in [24, 25, 26] {
+        ran(&fixture, &format!("2026-11-{day}T08:00:00Z"), 0);
+    }
+    assert_eq!(fixture.findings("HM607")[0].evidence.len(), 3);
+    // Five hundred of another job are all that is read.
+    fixture.sql(
+        "cron/executions.db",
+        "CREATE TABLE IF NOT EXISTS cron_slot_ranges (job_id TEXT, first_at TEXT, last_at TEXT,
+            slots INTEGER, outcome TEXT, reason TEXT, recorded_at TEXT);
+         WITH RECURSIVE number(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM number WHERE n < 599)
+         INSERT INTO cron_slot_ranges SELECT 'other', '2026-11-29T07:00:00.' || n || 'Z',
+            '2026-11-29T07:00:00.' || n || 'Z', 1, 'skipped', NULL, '' FROM number",
+    );
+    assert_eq!(fixture.findings("HM607")[0].evidence.len(), 1);
+}
+
 /// Every slot of every job is looked up among those of its own job only.
 #[test]
 fn as_many_slots_on_record_as_are_read_are_told_apart_by_job() {

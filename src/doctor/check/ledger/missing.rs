@@ -2,6 +2,7 @@
 //! it: after its oldest kept end, and after the first row that lies on today's schedule.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,7 +17,7 @@ use crate::doctor::evidence::stores::Ledger;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
 use crate::host::{Gap, GapKind};
-use crate::ledger::{Execution, Slot};
+use crate::ledger::{Execution, Slot, SlotRange};
 use crate::output::human;
 
 /// The check of slots.
@@ -61,6 +62,7 @@ fn missing(evidence: &Evidence) -> Outcome {
         }
         let reach = ledger.slots_cut.map_or(reach, |cut| reach.max(after(cut)));
         let mut on_record = on_record(&ledger.slots_not_run);
+        let mut in_ranges = in_ranges(&ledger.slot_ranges);
         let mut budget = SLOTS;
         let mut found = Few::default();
         for id in jobs(ledger) {
@@ -78,9 +80,9 @@ fn missing(evidence: &Evidence) -> Outcome {
                 home,
                 job,
                 schedule: &schedule,
-                ledger,
                 rows: rows(ledger, id),
                 on_record: on_record.remove(id).unwrap_or_default(),
+                in_ranges: in_ranges.remove(id).unwrap_or_default(),
                 reach,
             };
             found.extend(look.judge(&mut budget));
@@ -123,6 +125,18 @@ fn on_record(slots: &[Slot]) -> HashMap<&str, BTreeSet<Timestamp>> {
     on_record
 }
 
+/// From when to when one record stands for every slot, by job.
+fn in_ranges(ranges: &[SlotRange]) -> HashMap<&str, Vec<RangeInclusive<Timestamp>>> {
+    let mut in_ranges = HashMap::<_, Vec<_>>::new();
+    for range in ranges {
+        if let (Ok(first), Ok(last)) = (range.first_at.parse(), range.last_at.parse()) {
+            let of_job = in_ranges.entry(range.job_id.as_str()).or_default();
+            of_job.push(first..=last);
+        }
+    }
+    in_ranges
+}
+
 fn slot(row: &Execution) -> Option<Timestamp> {
     row.scheduled_instant.as_ref()?.at
 }
@@ -132,9 +146,9 @@ struct Look<'a> {
     home: &'a HomeEvidence,
     job: &'a Job,
     schedule: &'a Schedule,
-    ledger: &'a Ledger,
     rows: Vec<&'a Execution>,
     on_record: BTreeSet<Timestamp>,
+    in_ranges: Vec<RangeInclusive<Timestamp>>,
     reach: Timestamp,
 }
 
@@ -145,7 +159,7 @@ impl Look<'_> {
             Schedule::Interval { minutes } if *minutes > 0 => self.of_interval(*minutes),
             _ => return None,
         };
-        missing.retain(|at| !self.is_in_a_range(*at));
+        missing.retain(|at| !self.in_ranges.iter().any(|range| range.contains(at)));
         let last = *missing.last()?;
         let on_time = |row: &&Execution| {
             let (slot, claimed) = (slot(row), claimed(row));
@@ -202,17 +216,6 @@ impl Look<'_> {
             }
         }
         lost
-    }
-
-    /// Whether one record stands for this slot and others.
-    fn is_in_a_range(&self, at: Timestamp) -> bool {
-        let ranges = self.ledger.slot_ranges.iter();
-        ranges
-            .filter(|range| range.job_id == self.job.id)
-            .any(|range| {
-                let ends = (range.first_at.parse(), range.last_at.parse());
-                matches!(ends, (Ok(first), Ok(last)) if (first..=last).contains(&at))
-            })
     }
 
     fn created(&self) -> Timestamp {
