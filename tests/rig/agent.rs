@@ -2,13 +2,14 @@
 
 use super::{HOME, Rig};
 
-/// A stand-in with the command line and the files by which it is known; it dispatches nothing.
+/// A stand-in with the command line and the files by which it is known; it dispatches nothing. It is restarted
+/// more often than the limit of starts lets a unit be.
 fn gateway(rig: &Rig, version: &str, lines: &str) {
     rig.sh(&format!(
         "root=/opt/agent; rm -rf $root; mkdir -p $root/bin; ln -s /usr/bin/perl $root/bin/python3; \
          mkdir -p $root/lib/python3.11/site-packages/hermes_agent-{version}.dist-info; \
          echo 'sleep' >$root/bin/hermes; \
-         cat >/etc/systemd/system/agent.service <<'X'\n[Service]\nUser=svc\nEnvironment=HERMES_HOME={HOME}\n{lines}\n\
+         cat >/etc/systemd/system/agent.service <<'X'\n[Unit]\nStartLimitIntervalSec=0\n[Service]\nUser=svc\nEnvironment=HERMES_HOME={HOME}\n{lines}\n\
          ExecStart=/opt/agent/bin/python3 /opt/agent/bin/hermes gateway run\n[Install]\nWantedBy=multi-user.target\nX\n\
          rm -rf /etc/systemd/system/agent.service.d; systemctl daemon-reload; \
          systemctl enable -q agent.service; systemctl restart agent.service"
