@@ -2,12 +2,14 @@
 
 use serde_json::json;
 
+use crate::common::agent::{STALLS, command};
 use crate::common::jobs::{agent, document, home, said};
 
 #[test]
 fn an_agent_that_answers_is_told_with_its_program_and_answer() {
     let sandbox = home();
-    agent(&sandbox, &["json", "ready"], "answer = \"json-result\"");
+    let ready = "say {\"result\":\"ready\",\"session_id\":\"s-1\",\"is_error\":false}";
+    agent(&sandbox, &[ready], "answer = \"json-result\"");
     let (code, told, _) = document(&sandbox, &["agent", "check"]);
     assert_eq!((code, &told["ok"]), (0, &json!(true)), "{told}");
     assert_eq!(
@@ -17,10 +19,12 @@ fn an_agent_that_answers_is_told_with_its_program_and_answer() {
     assert!(
         told["program"]
             .as_str()
-            .is_some_and(|program| program.ends_with("agent.sh"))
+            .is_some_and(|program| program.ends_with("/agent"))
     );
     assert_eq!(told["ended"], "exited with code 0");
-    agent(&sandbox, &["echo", "{prompt_file}"], "");
+    agent(&sandbox, &["echo"], "");
+    let by_file = [command(&sandbox), vec!["{prompt_file}".to_owned()]].concat();
+    sandbox.write("config.toml", format!("[agent]\ncommand = {by_file:?}\n"));
     let (code, out, err) = said(&sandbox, &["agent", "check"]);
     assert!(
         code == 1 && out.contains("does not answer"),
@@ -44,11 +48,11 @@ fn each_way_to_fail_is_told_apart() {
         assert_eq!((code, &told["ok"]), (1, &json!(false)), "{told}");
         format!("{} {}", told["ended"], told["stderr"])
     };
-    assert!(ended(&["fail", "5", "no credit"], &[]).contains("exited with code 5"));
-    assert!(ended(&["fail", "5", "no credit"], &[]).contains("no credit"));
-    assert!(ended(&["crash"], &[]).contains("signal 9"));
-    assert!(ended(&["stall"], &["--timeout", "1s"]).contains("time limit"));
-    agent(&sandbox, &["flood", "3000000"], "");
+    assert!(ended(&["complain no credit", "exit 5"], &[]).contains("exited with code 5"));
+    assert!(ended(&["complain no credit", "exit 5"], &[]).contains("no credit"));
+    assert!(ended(&["crash SIGKILL"], &[]).contains("signal 9"));
+    assert!(ended(STALLS, &["--timeout", "1s"]).contains("time limit"));
+    agent(&sandbox, &["flood stdout 3000000", "say done"], "");
     let (code, told, _) = document(&sandbox, &["agent", "check"]);
     assert_eq!(code, 0);
     assert!(
@@ -81,7 +85,7 @@ fn an_agent_that_is_none_or_ourselves_is_refused_with_the_way_out() {
 #[test]
 fn secrets_of_the_environment_do_not_come_back_in_the_answer() {
     let sandbox = home();
-    agent(&sandbox, &["env", "MY_TOKEN"], "env = [\"MY_TOKEN\"]");
+    agent(&sandbox, &["environment"], "env = [\"MY_TOKEN\"]");
     sandbox.write(".env", "MY_TOKEN=hunter2hunter2\n");
     let (code, out, err) = said(&sandbox, &["agent", "check"]);
     assert!(out.contains("[redacted]"), "{out}{err}");

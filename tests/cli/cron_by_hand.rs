@@ -102,7 +102,7 @@ fn a_prompt_runs_through_the_agent() {
     let (code, out, err) = said(&sandbox, &["cron", "run", "asks"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("seen") && out.contains("and so?"), "{out}");
-    agent(&sandbox, &["fail", "5", "no credit"], "");
+    agent(&sandbox, &["complain no credit", "exit 5"], "");
     let (code, _, err) = said(&sandbox, &["cron", "run", "asks"]);
     assert!(code == 1 && err.contains("no credit"), "{err}");
     assert_eq!(stored(&sandbox)[0]["failure_streak"], 1);

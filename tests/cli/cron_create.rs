@@ -278,7 +278,7 @@ fn b52_without_a_scheduler_create_list_and_run_say_so() {
 #[test]
 fn a_loop_is_proposed_for_a_prompt_that_comes_often() {
     let sandbox = home();
-    agent(&sandbox, &["answer"], "");
+    agent(&sandbox, &["say ready"], "");
     let (_, _, err) = said(
         &sandbox,
         &["cron", "create", "every 5m", "How is it going?"],

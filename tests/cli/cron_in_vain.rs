@@ -93,7 +93,7 @@ fn a_prompt_without_an_agent_is_listed_as_refused() {
     let _serve = serving(&sandbox, 30);
     let (_, out, _) = said(&sandbox, &["cron", "list"]);
     assert!(out.contains("refused: no agent is configured"), "{out}");
-    agent(&sandbox, &["answer"], "");
+    agent(&sandbox, &["say ready"], "");
     let (_, list, _) = document(&sandbox, &["cron", "list"]);
     assert_eq!(list["homes"][0]["jobs"][0]["state"], "active");
 }
@@ -101,7 +101,7 @@ fn a_prompt_without_an_agent_is_listed_as_refused() {
 #[test]
 fn a_prompt_needs_an_agent_that_is_not_this_binary() {
     let sandbox = home();
-    agent(&sandbox, &["answer"], "");
+    agent(&sandbox, &["say ready"], "");
     let ask = [
         "cron",
         "create",

@@ -6,6 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::agent::{self, STALLS};
 use crate::common::log::Log;
 use crate::common::serving::{self, Serving};
 use crate::common::ws::{Answer, knock};
@@ -181,7 +182,7 @@ fn two_clients_see_the_same_turn() {
 fn an_agent_gets_no_secret_of_serve() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "env = [\"HERMES_*\", \"VISIBLE\"]\n");
-    serving::agent(&sandbox, "env");
+    agent::does(&sandbox, &["environment"]);
     let mut command = serving::command(&sandbox, serving::BEGIN, &[]);
     command.env("HERMES_DASHBOARD_SESSION_TOKEN", "t".repeat(40));
     command.env("VISIBLE", "yes").env("SECRET", "no");
@@ -256,7 +257,7 @@ fn a_reload_changes_what_comes_next() {
 fn a_stop_ends_a_turn_and_says_so_at_the_next_start() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    serving::agent(&sandbox, "stall");
+    agent::does(&sandbox, STALLS);
     let serve = Serving::start(&sandbox);
     let mut client = serve.client();
     let made = client.call("session.create", &json!({}));

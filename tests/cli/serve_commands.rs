@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::agent;
 use crate::common::serving::{self, Serving};
 use crate::common::ws::Ws;
 
@@ -229,7 +230,7 @@ fn b120_more_than_ten_wake_ups_in_a_minute_pause_the_loop() {
 fn b125_ten_failures_in_a_row_pause_the_loop_and_free_its_session() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    serving::agent(&sandbox, "crash");
+    agent::does(&sandbox, &["complain it broke", "exit 3"]);
     let mut serve = Serving::start(&sandbox);
     let mut client = serve.client();
     let session = create(&mut client, &json!({"source": "tui"}));

@@ -2,11 +2,11 @@
 //! in one life, and no session is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::agent::{self, Alive, STALLS};
 use crate::common::chance::Chance;
 use crate::common::serving::{self, Serving};
 use crate::common::ws::Ws;
@@ -20,7 +20,7 @@ const FRAMES: u64 = 150;
 
 struct Story {
     sandbox: Sandbox,
-    alive: std::fs::File,
+    alive: Alive,
     now: jiff::Timestamp,
     life: u32,
     chance: Chance,
@@ -37,7 +37,7 @@ impl Story {
             &sandbox,
             "env = [\"HERMES_*\"]\nmax_live_sessions = 0\n[serve]\nmax_parallel_turns = 8\n",
         );
-        let alive = serving::alive(&sandbox);
+        let alive = Alive::of(&sandbox);
         Self {
             sandbox,
             alive,
@@ -137,17 +137,18 @@ impl Story {
     }
 
     /// Waits until no agent runs, and reads what they left.
-    fn runs(&mut self) -> Vec<Run> {
-        let mut nothing = Vec::new();
-        self.alive.read_to_end(&mut nothing).expect("their end");
-        let path = self.sandbox.home().join("agent-runs");
-        let text = std::fs::read_to_string(path).expect("runs");
-        let run = |line: &str| {
-            let mut words = line.split(' ');
-            let life = words.next()?.parse().ok()?;
-            Some((life, words.next()?.to_owned(), words.next()?.parse().ok()?))
+    fn runs(&self) -> Vec<Run> {
+        self.alive.ended();
+        let run = |turn: agent::Asked| {
+            let number = |line: &str| {
+                let (number, _) = line.strip_prefix("[loop: run ")?.split_once(',')?;
+                number.parse().ok()
+            };
+            let run = turn.prompt.lines().rev().find_map(number)?;
+            Some((turn.life.parse().ok()?, turn.session, run))
         };
-        text.lines().filter_map(run).collect()
+        let turns = agent::turns(&self.sandbox);
+        turns.into_iter().filter_map(run).collect()
     }
 }
 
@@ -195,10 +196,10 @@ fn killed(times: u32, seed: u64) {
     }
 }
 
-/// Kills a serve under a turn of this agent; nothing of it may be left.
-fn dies_with_serve(agent: &str) {
+/// Kills a serve under a turn in which the agent does this; nothing of it may be left.
+fn dies_with_serve(steps: &[&str]) {
     let story = Story::new(3);
-    serving::agent(&story.sandbox, agent);
+    agent::does(&story.sandbox, steps);
     let serve = Serving::start(&story.sandbox);
     let mut client = serve.client();
     let made = client.call("session.create", &json!({}));
@@ -206,28 +207,18 @@ fn dies_with_serve(agent: &str) {
     client.call("prompt.submit", &params);
     client.wait_for("message.delta");
     serve.kill();
-    // Each process of the agent holds the other end of the pipe open while it lives.
-    let mut ends = [rustix::event::PollFd::new(
-        &story.alive,
-        rustix::event::PollFlags::IN,
-    )];
-    let patience = rustix::event::Timespec {
-        tv_sec: 30,
-        tv_nsec: 0,
-    };
-    let ended = rustix::event::poll(&mut ends, Some(&patience)).expect("a look");
-    assert_eq!(ended, 1, "{agent}: something outlived its serve");
+    story.alive.ended();
 }
 
 #[test]
 fn a_killed_serve_takes_its_agent_with_it() {
-    dies_with_serve("stall");
+    dies_with_serve(STALLS);
 }
 
 #[test]
 fn a_killed_serve_takes_what_its_agent_started_with_it() {
     // One of them is in the agent's group, one has left it.
-    dies_with_serve("clan");
+    dies_with_serve(&["child stall", "child leave; say I begin; stall", "stall"]);
 }
 
 #[test]

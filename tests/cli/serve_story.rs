@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::common::Sandbox;
+use crate::common::agent;
 use crate::common::serving::{self, Serving};
 
 const HOUR: u32 = 3600;
@@ -69,13 +70,13 @@ fn the_budget_and_the_marker_free_a_session_too() {
     let mut client = serve.client();
     for text in ["5m ask: budget", "5m ask: marker"] {
         if text.ends_with("marker") {
-            serving::agent(&sandbox, "complete");
+            agent::does(&sandbox, &["say nothing is left", "say LOOP_COMPLETE"]);
         }
         let made = client.call("session.create", &json!({}));
         let params = json!({"session_id": made["session_id"], "name": "loop", "arg": text});
         client.call("command.dispatch", &params);
         client.wait_for("message.complete");
-        serving::agent(&sandbox, "answer");
+        agent::does(&sandbox, &["say all good"]);
     }
     drop(client);
     serve.pass(HOUR, 60);

@@ -1,11 +1,10 @@
 //! Turns through the binary: how many run, who is refused and until when, what a stop leaves, and that no
 //! process of an agent outlives its turn.
 
-use std::io::Read as _;
-
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::agent::{self, Alive, STALLS};
 use crate::common::serving::{self, Serving};
 use crate::common::ws::Ws;
 
@@ -37,7 +36,7 @@ fn so_many_turns_run_as_is_configured_and_the_next_begins_when_one_ends() {
         if more.is_empty() {
             sandbox.write("config.yaml", "max_concurrent_sessions: 1\n");
         }
-        serving::agent(&sandbox, "stall");
+        agent::does(&sandbox, STALLS);
         let serve = Serving::start(&sandbox);
         let mut client = serve.client();
         let (one, two) = (create(&mut client), create(&mut client));
@@ -65,7 +64,7 @@ fn so_many_turns_run_as_is_configured_and_the_next_begins_when_one_ends() {
 fn who_is_refused_learns_who_is_in_the_way_since_when_and_until_when() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    serving::agent(&sandbox, "stubborn");
+    agent::does(&sandbox, &["ignore SIGTERM", "say I stay", "stall"]);
     let mut serve = Serving::start(&sandbox);
     let mut client = serve.client();
     let session = create(&mut client);
@@ -104,12 +103,12 @@ fn who_is_refused_learns_who_is_in_the_way_since_when_and_until_when() {
     assert_eq!(resumed["stored_session_id"], session["stored_session_id"]);
 }
 
-/// Interrupts a turn of this agent: no process of it is left, and this is its answer.
-fn interrupted(agent: &str, answer: &str) {
+/// Interrupts a turn in which the agent does this: no process of it is left.
+fn interrupted(steps: &[&str]) {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    serving::agent(&sandbox, agent);
-    let mut alive = serving::alive(&sandbox);
+    agent::does(&sandbox, steps);
+    let alive = Alive::of(&sandbox);
     let serve = Serving::start(&sandbox);
     let mut client = serve.client();
     let session = create(&mut client);
@@ -117,29 +116,31 @@ fn interrupted(agent: &str, answer: &str) {
     client.wait_for("message.delta");
     let params = json!({"session_id": session["session_id"]});
     client.call("session.interrupt", &params);
-    // The end of the pipe is the end of the last of them: of the agent, and of what it started.
-    let mut nothing = Vec::new();
-    alive.read_to_end(&mut nothing).expect("their end");
+    alive.ended();
     let over = client.wait_for("message.complete");
     assert_eq!(over["payload"]["status"], "interrupted");
-    assert_eq!(over["payload"]["text"], answer);
+    assert_eq!(over["payload"]["text"], "I begin");
 }
 
 #[test]
 fn no_process_of_an_agent_outlives_its_turn_though_it_ignores_sigterm() {
-    interrupted("family", "I stay");
+    interrupted(&[
+        "ignore SIGTERM",
+        "child ignore SIGTERM; say I begin; stall",
+        "stall",
+    ]);
 }
 
 #[test]
 fn no_process_of_an_agent_that_is_stopped_goes_on_though_it_left_its_group() {
-    interrupted("clan", "I begin");
+    interrupted(&["child leave; say I begin; stall", "stall"]);
 }
 
 #[test]
 fn an_orderly_stop_keeps_what_waits_and_takes_its_sign_of_life_back() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    serving::agent(&sandbox, "stall");
+    agent::does(&sandbox, STALLS);
     // Signs of life go where Hermes Agent has a table for them.
     let store = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/stores/state.db");
     sandbox.write("state.db", std::fs::read(store).expect("a store"));
@@ -165,7 +166,7 @@ fn an_orderly_stop_keeps_what_waits_and_takes_its_sign_of_life_back() {
     assert_eq!(signs(pid), 0);
     assert_eq!(serving::asked(&sandbox), ["ask: first"]);
 
-    serving::agent(&sandbox, "answer");
+    agent::does(&sandbox, &["say all good"]);
     let mut serve = Serving::start(&sandbox);
     serve.clock("settle");
     assert_eq!(serving::asked(&sandbox), ["ask: first", "ask: second"]);
@@ -188,10 +189,9 @@ fn an_orderly_stop_keeps_what_waits_and_takes_its_sign_of_life_back() {
 fn progress_that_an_agent_declares_keeps_its_turn_fresh_and_is_shown() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    serving::agent(&sandbox, "declare");
-    let go = sandbox.home().join("agent-go");
-    let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mkfifoat(rustix::fs::CWD, &go, mode).expect("a pipe");
+    let half = "complain HERMES_PROGRESS: half of it is done";
+    agent::does(&sandbox, &["say I begin", "wait go", half, "stall"]);
+    let go = agent::fifo(&sandbox, "go");
     let mut serve = Serving::start(&sandbox);
     let mut client = serve.client();
     let session = create(&mut client);

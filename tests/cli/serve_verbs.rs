@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::common::Sandbox;
+use crate::common::agent::{self, STALLS};
 use crate::common::serving::{self, Serving};
 
 fn json(sandbox: &Sandbox, arguments: &[&str]) -> Value {
@@ -187,7 +188,7 @@ fn one_can_talk_to_a_session_from_a_pipe() {
 fn a_loop_in_the_foreground_needs_no_serve() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    serving::agent(&sandbox, "complete");
+    agent::does(&sandbox, &["say nothing is left", "say LOOP_COMPLETE"]);
     let done = sandbox
         .hermes()
         .args(["loop", "start", "--foreground", "5m", "ask:", "once"])
@@ -258,28 +259,29 @@ fn ctrl_c_pauses_a_loop_in_the_foreground() {
     use std::io::{BufRead as _, BufReader, Read as _};
     let program = env!("CARGO_BIN_EXE_hermes");
     let words = [program, "loop", "start", "--foreground", "1h", "ask:", "x"];
-    for (mode, why) in [
-        ("answer", "loop paused (Ctrl-C) after 1 ticks\n"),
+    for (steps, why) in [
         (
-            "stall",
+            &["say all good"][..],
+            "loop paused (Ctrl-C) after 1 ticks\n",
+        ),
+        (
+            STALLS,
             "loop paused (its wake-up was interrupted) after 1 ticks\n",
         ),
     ] {
         let sandbox = Sandbox::new();
         serving::configure(&sandbox, "");
-        serving::agent(&sandbox, mode);
-        let pipe = sandbox.home().join("agent-alive");
-        let rights = rustix::fs::Mode::from_raw_mode(0o600);
-        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rights).expect("a pipe");
+        agent::does(&sandbox, steps);
+        let pipe = agent::fifo(&sandbox, "agent-alive");
         let mut child = foreground(&sandbox, &words);
         let mut lines = BufReader::new(child.stdout.take().expect("its stdout"));
         let mut line = String::new();
-        if mode == "answer" {
-            lines.read_line(&mut line).expect("a line");
-            assert!(line.ends_with("  all good\n"), "{line}");
-        } else {
+        if steps == STALLS {
             // The agent holds the pipe open while it runs.
             let _opened_by_the_agent = std::fs::File::open(&pipe).expect("the agent");
+        } else {
+            lines.read_line(&mut line).expect("a line");
+            assert!(line.ends_with("  all good\n"), "{line}");
         }
         ctrl_c(&child);
         let mut said = String::new();

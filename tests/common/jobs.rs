@@ -1,12 +1,11 @@
 //! Homes with jobs for the tests of the verbs: the store, scripts, the test agent, and the binary.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
 
-use super::Sandbox;
+use super::{Sandbox, agent};
 
 /// The instant at which the wall clock of these tests stands.
 pub(crate) const NOW: &str = "2026-06-17T10:00:00Z";
@@ -25,17 +24,10 @@ pub(crate) fn script(sandbox: &Sandbox, name: &str, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
 }
 
-/// Makes the scriptable agent the one of the home; `words` say what it does.
-pub(crate) fn agent(sandbox: &Sandbox, words: &[&str], more: &str) {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/agent.sh");
-    let words: Vec<_> = std::iter::once(program.to_string_lossy().into_owned())
-        .chain(words.iter().map(|word| (*word).to_owned()))
-        .collect();
-    let words = serde_json::to_string(&words).expect("words");
-    sandbox.write(
-        "config.toml",
-        format!("[agent]\ncommand = {words}\n{more}\n"),
-    );
+/// Makes the agent of the tests the one of the home, which does these steps.
+pub(crate) fn agent(sandbox: &Sandbox, steps: &[&str], more: &str) {
+    agent::configure(sandbox, more);
+    agent::does(sandbox, steps);
 }
 
 /// One job of the store, armed, a script that does well, with what is said over it.

@@ -1,5 +1,6 @@
 //! The harness: the binary with a cleared environment and a home of its own.
 
+pub(crate) mod agent;
 pub(crate) mod chance;
 mod facts;
 pub(crate) mod jobs;

@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::Sandbox;
+pub(crate) use super::agent::{asked, configure};
 use super::ws::Ws;
 
 /// When the clock of these serves begins.
@@ -21,26 +22,6 @@ pub(crate) struct Serving {
     pub(crate) port: u16,
     /// Its token.
     pub(crate) token: String,
-}
-
-/// Writes a configuration with the agent of the tests, and `more`.
-pub(crate) fn configure(sandbox: &Sandbox, more: &str) {
-    let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/turns.sh");
-    sandbox.write(
-        "config.toml",
-        format!("[agent]\ncommand = [\"/bin/sh\", \"{agent}\"]\nprompt = \"stdin\"\n{more}"),
-    );
-}
-
-/// Tells the agent of the tests what to do.
-pub(crate) fn agent(sandbox: &Sandbox, mode: &str) {
-    sandbox.write("agent-mode", mode);
-}
-
-/// What the agent of the tests was asked, by the lines that begin with `ask:`.
-pub(crate) fn asked(sandbox: &Sandbox) -> Vec<String> {
-    let text = std::fs::read_to_string(sandbox.home().join("agent-log")).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
 }
 
 /// The command that runs serve at `now`, at any free port where the arguments name none.
@@ -192,15 +173,4 @@ impl Drop for Serving {
         let _ended = self.child.kill();
         let _ended = self.child.wait();
     }
-}
-
-/// A pipe that agents hold open; its end, which comes when none of their processes is left.
-pub(crate) fn alive(sandbox: &Sandbox) -> std::fs::File {
-    let pipe = sandbox.home().join("agent-alive");
-    let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
-    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
-    let alive = rustix::fs::open(&pipe, flags, mode).expect("its end");
-    rustix::fs::fcntl_setfl(&alive, rustix::fs::OFlags::empty()).expect("it waits");
-    alive.into()
 }
