@@ -22,14 +22,9 @@ const BEFORE: &str = "2026-06-17T10:19:10Z";
 /// Far longer than any of these takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn fifo(sandbox: &Sandbox, name: &str) {
-    let mode = rustix::fs::Mode::RWXU;
-    rustix::fs::mkfifoat(rustix::fs::CWD, sandbox.home().join(name), mode).expect("a FIFO");
-}
-
 /// A job whose run says so in a FIFO of its own.
 fn telling(sandbox: &Sandbox, id: &str) -> Value {
-    fifo(sandbox, id);
+    sandbox.fifo(id);
     let name = format!("{id}.sh");
     script(sandbox, &name, &format!("echo ran >\"$HERMES_HOME/{id}\""));
     job(id, &json!({"script": name}))
@@ -48,8 +43,8 @@ fn heard(sandbox: &Sandbox, id: &str) {
 fn held() -> (Sandbox, Value) {
     let sandbox = with(&[]);
     serving::configure(&sandbox, "");
-    fifo(&sandbox, "go");
-    fifo(&sandbox, "begun");
+    sandbox.fifo("go");
+    sandbox.fifo("begun");
     let held = "echo ran >\"$HERMES_HOME/begun\"; read -r _ <\"$HERMES_HOME/go\"";
     script(&sandbox, "held.sh", held);
     let job = job("a", &json!({"script": "held.sh"}));
@@ -252,7 +247,7 @@ fn b113_a_job_that_does_not_listen_ends_with_the_drain_and_all_that_it_started()
     let drain = "agent:\n  cron_drain_timeout: 1\ntimezone: UTC\n";
     sandbox.write("config.yaml", drain);
     for name in ["own", "left"] {
-        fifo(&sandbox, name);
+        sandbox.fifo(name);
     }
     let deaf = "trap '' TERM INT HUP
 setsid sh -c 'echo $$ >\"$HERMES_HOME/left\"; exec sleep 1000' </dev/null >/dev/null 2>&1 &

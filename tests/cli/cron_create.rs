@@ -3,19 +3,14 @@
 use serde_json::json;
 
 use crate::common::Sandbox;
-use crate::common::jobs::{agent, document, home, job, said, script, serving, store, stored, with};
+use crate::common::jobs::{
+    agent, create, document, home, job, said, script, serving, store, stored, with,
+};
 
 #[test]
 fn a_job_is_kept_in_the_shape_of_the_other_program() {
     let sandbox = home();
-    let words = [
-        "cron",
-        "create",
-        "every 30m",
-        "--script",
-        "ok.sh",
-        "--no-agent",
-    ];
+    let words = create("every 30m", &[]);
     let (code, made, _) = document(&sandbox, &words);
     assert_eq!((code, &made["schema"]), (0, &json!("hermes.cron-create/1")));
     let kept = stored(&sandbox);
@@ -87,28 +82,14 @@ fn what_is_only_ours_stands_in_our_corner() {
 #[test]
 fn b76_an_instant_that_has_passed_is_refused() {
     let sandbox = home();
-    let words = [
-        "cron",
-        "create",
-        "2026-06-15T10:00",
-        "--script",
-        "ok.sh",
-        "--no-agent",
-    ];
+    let words = create("2026-06-15T10:00", &[]);
     let (code, refused, _) = document(&sandbox, &words);
     assert_eq!(code, 1);
     let message = refused["error"]["message"].as_str().expect("a message");
     assert!(message.contains("has passed, 2d ago"), "{message}");
     assert!(!sandbox.home().join("cron").exists(), "nothing was made");
     // Within the grace it still counts.
-    let soon = [
-        "cron",
-        "create",
-        "2026-06-17T09:59",
-        "--script",
-        "ok.sh",
-        "--no-agent",
-    ];
+    let soon = create("2026-06-17T09:59", &[]);
     assert_eq!(document(&sandbox, &soon).0, 0);
 }
 
@@ -244,19 +225,7 @@ fn what_could_not_run_is_refused_with_the_reason() {
 #[test]
 fn b52_without_a_scheduler_create_list_and_run_say_so() {
     let sandbox = home();
-    let (_, _, err) = said(
-        &sandbox,
-        &[
-            "cron",
-            "create",
-            "every 1h",
-            "--script",
-            "ok.sh",
-            "--no-agent",
-            "--name",
-            "n",
-        ],
-    );
+    let (_, _, err) = said(&sandbox, &create("every 1h", &["--name", "n"]));
     assert!(
         err.contains("no scheduler is alive") && err.contains("hermes serve"),
         "{err}"
@@ -284,17 +253,7 @@ fn a_loop_is_proposed_for_a_prompt_that_comes_often() {
         &["cron", "create", "every 5m", "How is it going?"],
     );
     assert!(err.contains("hermes loop start"), "{err}");
-    let (_, _, err) = said(
-        &sandbox,
-        &[
-            "cron",
-            "create",
-            "every 5m",
-            "--script",
-            "ok.sh",
-            "--no-agent",
-        ],
-    );
+    let (_, _, err) = said(&sandbox, &create("every 5m", &[]));
     assert!(!err.contains("loop"), "a script has no conversation: {err}");
     let (_, _, err) = said(&sandbox, &["cron", "create", "30m", "How is it going?"]);
     assert!(
@@ -315,14 +274,7 @@ fn b57_a_store_that_cannot_be_read_is_never_written_over() {
     ] {
         let path = sandbox.write("cron/jobs.json", broken);
         for words in [
-            &[
-                "cron",
-                "create",
-                "every 1h",
-                "--script",
-                "ok.sh",
-                "--no-agent",
-            ][..],
+            &create("every 1h", &[])[..],
             &["cron", "edit", "a", "--name", "b"],
             &["cron", "pause", "a"],
             &["cron", "resume", "a"],
@@ -370,16 +322,7 @@ fn a_home_is_made_for_its_first_job_and_a_deleted_profile_is_not() {
 fn a_name_that_is_taken_is_told() {
     let sandbox = home();
     store(&sandbox, &[job("aaaaaaaaaaaa", &json!({"name": "Backup"}))]);
-    let words = [
-        "cron",
-        "create",
-        "in 1h",
-        "--script",
-        "ok.sh",
-        "--no-agent",
-        "--name",
-        "backup",
-    ];
+    let words = create("in 1h", &["--name", "backup"]);
     let (code, _, err) = said(&sandbox, &words);
     assert_eq!(code, 0);
     assert!(err.contains("Job aaaaaaaaaaaa has the same name"), "{err}");
@@ -390,14 +333,7 @@ fn a_command_is_no_target_of_a_delivery_and_the_flag_for_it_is_named() {
     let sandbox = with(&[job("aaaaaaaaaaaa", &json!({}))]);
     let before = stored(&sandbox);
     let deliver = ["--deliver", "command:mail -s hi me"];
-    let create = [
-        "cron",
-        "create",
-        "every 1h",
-        "--script",
-        "ok.sh",
-        "--no-agent",
-    ];
+    let create = create("every 1h", &[]);
     for words in [&create[..], &["cron", "edit", "aaaaaaaaaaaa"]] {
         let (code, _, err) = said(&sandbox, &[words, &deliver].concat());
         assert_eq!(code, 64, "{err}");

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::common::Sandbox;
-use crate::common::jobs::{document, job, said, script, settled, with};
+use crate::common::jobs::{create, document, job, said, script, settled, with};
 use crate::common::tree::{Entry, differences, tree};
 
 #[test]
@@ -15,14 +15,7 @@ fn a_dry_run_of_any_change_leaves_every_byte() {
     let sandbox = with(&[job("aaaaaaaaaaaa", &json!({}))]);
     let before = tree(sandbox.user_home());
     for words in [
-        &[
-            "cron",
-            "create",
-            "every 1h",
-            "--script",
-            "ok.sh",
-            "--no-agent",
-        ][..],
+        &create("every 1h", &[])[..],
         &["cron", "edit", "aaaaaaaaaaaa", "--schedule", "every 2h"],
         &["cron", "pause", "aaaaaaaaaaaa"],
         &["cron", "resume", "aaaaaaaaaaaa"],
@@ -51,8 +44,7 @@ fn a_dry_run_of_any_change_leaves_every_byte() {
     assert_eq!(said(&sandbox, &["cron", "pause", "aaaaaaaaaaaa"]).0, 0);
     let before = tree(sandbox.user_home());
     unchanged(&sandbox, &before, &["cron", "resume", "aaaaaaaaaaaa"]);
-    let go = sandbox.home().join("go");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &go, rustix::fs::Mode::RWXU).expect("a FIFO");
+    let go = sandbox.fifo("go");
     script(&sandbox, "ok.sh", "read -r word <\"$HERMES_HOME/go\"");
     let (code, told, _) = document(&sandbox, &["cron", "run", "aaaaaaaaaaaa", "--detach"]);
     assert_eq!(code, 0, "{told}");

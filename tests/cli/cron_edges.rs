@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::json;
 
 use crate::common::Sandbox;
-use crate::common::jobs::{document, hermes, job, said, script, stored, with};
+use crate::common::jobs::{create, document, hermes, job, said, script, stored, with};
 
 const ID: &str = "aaaaaaaaaaaa";
 /// Somebody who is not root and owns nothing else.
@@ -20,8 +20,7 @@ const LEAVES: &str = "setsid sh -c 'echo $$ >\"$HERMES_HOME/up\"; exec sleep 100
 fn with_fifo(own: &serde_json::Value) -> Sandbox {
     let sandbox = with(&[job(ID, &json!({"x_hermes": own}))]);
     script(&sandbox, "ok.sh", LEAVES);
-    let up = sandbox.home().join("up");
-    rustix::fs::mkfifoat(rustix::fs::CWD, up, rustix::fs::Mode::RWXU).expect("a FIFO");
+    sandbox.fifo("up");
     sandbox
 }
 
@@ -146,16 +145,7 @@ fn root_runs_nothing_in_another_users_home_and_leaves_all_that_it_makes_to_him()
         assert!(err.contains("belongs to uid 54321"), "{words:?}: {err}");
     }
     assert!(!sandbox.home().join("ran").exists(), "root ran it");
-    let create = [
-        "cron",
-        "create",
-        "every 30m",
-        "--script",
-        "ok.sh",
-        "--no-agent",
-        "--name",
-        "more",
-    ];
+    let create = create("every 30m", &["--name", "more"]);
     assert_eq!(said(&sandbox, &create).0, 0);
     let (code, _, err) = said(&sandbox, &["cron", "remove", "more", "--yes"]);
     assert_eq!(code, 0, "{err}");

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use predicates::prelude::*;
 use serde_json::{Value, json};
 
-use crate::common::jobs::{document, hermes, home, job, said, store, stored, with};
+use crate::common::jobs::{create, document, hermes, home, job, said, store, stored, with};
 
 const ID: &str = "aaaaaaaaaaaa";
 
@@ -177,16 +177,7 @@ fn b59_changes_of_several_writers_all_survive() {
             scope.spawn(move || {
                 let id = format!("{number:012}");
                 let name = format!("new {number}");
-                let create = [
-                    "cron",
-                    "create",
-                    "in 1h",
-                    "--script",
-                    "ok.sh",
-                    "--no-agent",
-                    "--name",
-                    &name,
-                ];
+                let create = create("in 1h", &["--name", &name]);
                 for words in [&["cron", "pause", &id][..], &create] {
                     if said(sandbox, words).0 != 0 {
                         failed.store(true, Ordering::Relaxed);

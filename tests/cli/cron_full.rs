@@ -11,12 +11,12 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use rusqlite::Connection;
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use rustix::process::Resource;
 use serde_json::json;
 
-use crate::common::Sandbox;
 use crate::common::jobs::{NOW, document, job, said, script, stored, with};
 use crate::common::serving::{self, Serving};
+use crate::common::{Sandbox, binary};
 
 const ID: &str = "aaaaaaaaaaaa";
 
@@ -28,26 +28,9 @@ fn counted(next: &str) -> Sandbox {
     sandbox
 }
 
-/// The same command, started so that a file at its limit is an error and no signal.
-fn patient(sandbox: &Sandbox, command: &Command, limit: &str) -> Command {
-    let mut shell = Command::new("/bin/sh");
-    shell
-        .args(["-c", &format!("trap '' XFSZ; {limit} exec \"$0\" \"$@\"")])
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear()
-        .envs(
-            command
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
-        .current_dir(sandbox.user_home());
-    shell
-}
-
 fn served(sandbox: &Sandbox) -> Serving {
     let command = serving::command(sandbox, NOW, &[]);
-    let mut shell = patient(sandbox, &command, "");
+    let mut shell = serving::patient(sandbox, &command, "");
     shell.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut serve = Serving::ready(sandbox, shell.spawn().expect("serve starts"));
     serve.clock("settle");
@@ -55,16 +38,7 @@ fn served(sandbox: &Sandbox) -> Serving {
 }
 
 fn limit(serve: &Serving, most: Option<u64>) {
-    limit_of(serve, Resource::Fsize, most);
-}
-
-fn limit_of(serve: &Serving, resource: Resource, most: Option<u64>) {
-    let pid = i32::try_from(serve.pid()).ok().and_then(Pid::from_raw);
-    let new = Rlimit {
-        current: most,
-        maximum: getrlimit(resource).maximum,
-    };
-    prlimit(pid, resource, new).expect("a limit");
+    serve.limit(Resource::Fsize, most);
 }
 
 /// The number that the next file of a serve gets.
@@ -103,7 +77,7 @@ fn a_full_disk_under_a_pass_by_hand_is_told_and_loses_no_slot() {
         .env("PATH", "/usr/bin:/bin")
         .env("TZ", "UTC")
         .env("__HERMES_NOW", NOW);
-    let full = patient(&sandbox, &tick, "ulimit -f 0;")
+    let full = serving::patient(&sandbox, &tick, "ulimit -f 0;")
         .output()
         .expect("it runs");
     let told = String::from_utf8_lossy(&full.stderr);
@@ -189,7 +163,7 @@ fn b39_a_pass_without_descriptors_is_a_failed_one_and_its_slot_runs_when_there_a
         lowest_free(&serve)
     });
     let free = looks.min().expect("a number");
-    limit_of(&serve, Resource::Nofile, Some(free + 1));
+    serve.limit(Resource::Nofile, Some(free + 1));
     serve.pass(60, 60);
     let told = std::fs::read_to_string(sandbox.home().join("cron/ticker_last_error"));
     let told = told.expect("a failed pass");
@@ -201,11 +175,7 @@ fn b39_a_pass_without_descriptors_is_a_failed_one_and_its_slot_runs_when_there_a
         stored(&sandbox)[0]["next_run_at"],
         "2026-06-17T10:01:00+00:00"
     );
-    limit_of(
-        &serve,
-        Resource::Nofile,
-        getrlimit(Resource::Nofile).maximum,
-    );
+    serve.limit(Resource::Nofile, None);
     serve.pass(180, 60);
     assert_eq!(slots(&sandbox), [completed("2026-06-17T10:01:00+00:00")]);
     assert_eq!(serve.stop().code(), Some(0));
@@ -221,7 +191,7 @@ fn a_change_that_cannot_be_written_leaves_the_old_store_and_says_why() {
         .args(["cron", "pause", ID])
         .env("HOME", sandbox.user_home())
         .env("PATH", "/usr/bin:/bin");
-    let refused = patient(&sandbox, &pause, "ulimit -f 0;")
+    let refused = serving::patient(&sandbox, &pause, "ulimit -f 0;")
         .output()
         .expect("it runs");
     let told = String::from_utf8_lossy(&refused.stderr);
@@ -241,12 +211,7 @@ fn a_store_in_a_folder_that_may_not_be_written_stays_and_says_why() {
     let sandbox = counted("2026-06-17T10:20:00+00:00");
     let paused = said(&sandbox, &["cron", "pause", ID]).0;
     assert_eq!(paused, 0, "its lock is there");
-    let binary = sandbox.user_home().join("hermes");
-    let copied = Command::new("cp")
-        .arg(env!("CARGO_BIN_EXE_hermes"))
-        .arg(&binary)
-        .status();
-    assert!(copied.expect("cp").success());
+    let binary = binary(sandbox.user_home());
     let is_root = rustix::process::geteuid().is_root();
     let cron = sandbox.home().join("cron");
     if is_root {

@@ -25,8 +25,7 @@ fn at_once(jobs: usize, expected: usize, config: &str) -> usize {
     let sandbox = with(&jobs);
     sandbox.write("config.yaml", format!("timezone: UTC\n{config}"));
     script(&sandbox, "ok.sh", COUNTED);
-    let begun = sandbox.home().join("begun");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &begun, rustix::fs::Mode::RWXU).expect("a FIFO");
+    let begun = sandbox.fifo("begun");
     let begun = std::fs::File::options().read(true).write(true).open(begun);
     let mut begun = BufReader::new(begun.expect("a FIFO")).lines();
     let gate = sandbox.write("gate", "");

@@ -14,16 +14,13 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{agent, document, hermes, job, said, script, store, stored, with};
+use crate::common::jobs::{
+    agent, create, document, hermes, job, said, script, store, stored, with,
+};
 use crate::common::serving::{self, Serving};
 
 const ID: &str = "aaaaaaaaaaaa";
 const BEFORE: &str = "2026-06-17T10:19:10Z";
-
-fn fifo(sandbox: &Sandbox, name: &str) {
-    let mode = rustix::fs::Mode::RWXU;
-    rustix::fs::mkfifoat(rustix::fs::CWD, sandbox.home().join(name), mode).expect("a FIFO");
-}
 
 fn read(sandbox: &Sandbox, name: &str) -> String {
     std::fs::read_to_string(sandbox.home().join(name)).unwrap_or_default()
@@ -72,18 +69,7 @@ fn a_monitor_asks_its_agent_only_where_its_output_has_changed() {
 fn a_run_past_its_limit_is_ended_and_says_so() {
     let sandbox = with(&[]);
     script(&sandbox, "ok.sh", "exec sleep 600");
-    let words = [
-        "cron",
-        "create",
-        "every 30m",
-        "--script",
-        "ok.sh",
-        "--no-agent",
-        "--name",
-        "slow",
-        "--timeout",
-        "1s",
-    ];
+    let words = create("every 30m", &["--name", "slow", "--timeout", "1s"]);
     assert_eq!(said(&sandbox, &words).0, 0);
     let (code, _, err) = said(&sandbox, &["cron", "run", "slow"]);
     let told = "script ok.sh ran longer than its time limit of 1s";
@@ -124,7 +110,7 @@ fn b49_a_job_beyond_the_room_waits_and_its_next_slot_says_behind_whom() {
         "timezone: UTC\ncron:\n  max_parallel_jobs: 1\n",
     );
     for name in ["begun", "go"] {
-        fifo(&sandbox, name);
+        sandbox.fifo(name);
     }
     let held = "echo ran >\"$HERMES_HOME/begun\"; read -r _ <\"$HERMES_HOME/go\"";
     script(&sandbox, "ok.sh", held);
@@ -184,7 +170,7 @@ fn the_log_of_a_run_that_goes_on_is_kept_however_many_are_newer() {
         job(ID, &json!({})),
         job("bbbbbbbbbbbb", &json!({"script": "fast.sh"})),
     ]);
-    fifo(&sandbox, "go");
+    sandbox.fifo("go");
     script(
         &sandbox,
         "ok.sh",

@@ -139,8 +139,7 @@ fn a_run_that_is_stopped_by_sigterm_counts_once_and_is_an_incident() {
         "ok.sh",
         "echo >\"$HERMES_HOME/up\"; exec sleep 1000",
     );
-    let up = sandbox.home().join("up");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &up, rustix::fs::Mode::RWXU).expect("a FIFO");
+    let up = sandbox.fifo("up");
     std::thread::scope(|scope| {
         let tick = scope.spawn(|| pass(&sandbox, "none"));
         std::fs::read(&up).expect("it began");

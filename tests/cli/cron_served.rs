@@ -8,7 +8,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
+use rustix::process::{Pid, Resource, Signal, kill_process};
 use serde_json::json;
 
 use crate::common::Sandbox;
@@ -27,12 +27,7 @@ fn held() -> (Sandbox, Serving) {
     let sandbox = with(&[job(ID, &json!({}))]);
     serving::configure(&sandbox, "");
     script(&sandbox, "ok.sh", HELD);
-    rustix::fs::mkfifoat(
-        rustix::fs::CWD,
-        sandbox.home().join("go"),
-        rustix::fs::Mode::RWXU,
-    )
-    .expect("a FIFO");
+    sandbox.fifo("go");
     let serve = Serving::at(&sandbox, NOW);
     (sandbox, serve)
 }
@@ -205,8 +200,7 @@ fn b49_a_slow_job_and_one_that_fails_keep_no_other_from_its_slot() {
     crate::common::jobs::store(&sandbox, &jobs);
     script(&sandbox, "bad.sh", "exit 7");
     script(&sandbox, "good.sh", "echo done >\"$HERMES_HOME/told\"");
-    let told = sandbox.home().join("told");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &told, rustix::fs::Mode::RWXU).expect("a FIFO");
+    let told = sandbox.fifo("told");
     serve.clock("advance 60");
     // The first one is under way once it reads, and goes on until it is told something.
     let mut go = std::fs::OpenOptions::new();
@@ -302,22 +296,13 @@ fn a_pass_without_descriptors_is_told_with_its_cause_and_its_slot_runs_later() {
     let sandbox = with(&[job(ID, &due)]);
     serving::configure(&sandbox, "");
     let (mut serve, mut log) = logging(&sandbox);
-    let limit = |serve: &Serving, most: Option<u64>| {
-        let pid = i32::try_from(serve.pid()).ok().and_then(Pid::from_raw);
-        let maximum = getrlimit(Resource::Nofile).maximum;
-        let new = Rlimit {
-            current: most.or(maximum),
-            maximum,
-        };
-        prlimit(pid, Resource::Nofile, new).expect("a limit");
-    };
-    limit(&serve, Some(4));
+    serve.limit(Resource::Nofile, Some(4));
     serve.pass(180, 60);
     let line = log.wait_for("A pass over the jobs failed");
     assert!(line.contains("Too many open files"), "{line}");
     let marker = sandbox.home().join("cron/ticker_last_error");
     assert!(!marker.exists(), "there is no descriptor for it either");
-    limit(&serve, None);
+    serve.limit(Resource::Nofile, None);
     // Passes are rarer where descriptors ran out.
     serve.pass(1800, 60);
     let (_, runs, _) = document(&sandbox, &["cron", "runs"]);

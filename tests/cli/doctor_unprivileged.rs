@@ -8,11 +8,11 @@
 
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::common::Sandbox;
 use crate::common::tree::{differences, tree};
+use crate::common::{Sandbox, binary};
 
 /// The account to which no file belongs.
 const NOBODY: u32 = 65_534;
@@ -29,19 +29,6 @@ fn give(path: &Path) {
             give(&entry.expect("an entry").path());
         }
     }
-}
-
-/// The binary where everybody may run it: the folder of a build may be closed to others.
-fn binary(folder: &Path) -> PathBuf {
-    let path = folder.join("hermes");
-    // By another process: a descriptor of this one that writes it would be inherited by what other
-    // tests start meanwhile, and what is being written cannot be executed.
-    let copied = Command::new("cp")
-        .arg(env!("CARGO_BIN_EXE_hermes"))
-        .arg(&path)
-        .status();
-    assert!(copied.expect("cp").success());
-    path
 }
 
 /// The doctor, as an account without any rights of its own; its home is this sandbox's.

@@ -4,8 +4,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use rustix::process::Resource;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
@@ -155,37 +156,13 @@ fn a_store_that_becomes_read_only_and_writable_again() {
 
 #[test]
 fn a_store_that_cannot_grow_and_can_again() {
-    // A file that would grow beyond the limit is refused as on a full disk; the signal is ignored.
     let start = |sandbox: &Sandbox, now: &str| {
         let serve = serving::command(sandbox, now, &[]);
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the test starts serve by a shell"
-        )]
-        let mut shell = std::process::Command::new("/bin/sh");
-        shell
-            .args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
-            .arg(serve.get_program())
-            .args(serve.get_args())
-            .env_clear()
-            .envs(
-                serve
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .current_dir(sandbox.user_home())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::null());
+        let mut shell = serving::patient(sandbox, &serve, "");
+        shell.stdout(Stdio::piped()).stderr(Stdio::null());
         Serving::ready(sandbox, shell.spawn().expect("serve starts"))
     };
-    let limit = |serve: &Serving, most: Option<u64>| {
-        let pid = i32::try_from(serve.pid()).ok().and_then(Pid::from_raw);
-        let new = Rlimit {
-            current: most,
-            maximum: getrlimit(Resource::Fsize).maximum,
-        };
-        prlimit(pid, Resource::Fsize, new).expect("a limit");
-    };
+    let limit = |serve: &Serving, most| serve.limit(Resource::Fsize, most);
     breaks(&start, &|serve, _| limit(serve, Some(4096)), &|serve, _| {
         limit(serve, None);
     });

@@ -191,7 +191,7 @@ fn progress_that_an_agent_declares_keeps_its_turn_fresh_and_is_shown() {
     serving::configure(&sandbox, "");
     let half = "complain HERMES_PROGRESS: half of it is done";
     agent::does(&sandbox, &["say I begin", "wait go", half, "stall"]);
-    let go = agent::fifo(&sandbox, "go");
+    let go = sandbox.fifo("go");
     let mut serve = Serving::start(&sandbox);
     let mut client = serve.client();
     let session = create(&mut client);

@@ -272,7 +272,7 @@ fn ctrl_c_pauses_a_loop_in_the_foreground() {
         let sandbox = Sandbox::new();
         serving::configure(&sandbox, "");
         agent::does(&sandbox, steps);
-        let pipe = agent::fifo(&sandbox, "agent-alive");
+        let pipe = sandbox.fifo("agent-alive");
         let mut child = foreground(&sandbox, &words);
         let mut lines = BufReader::new(child.stdout.take().expect("its stdout"));
         let mut line = String::new();

@@ -92,7 +92,7 @@ pub(crate) struct Alive(OwnedFd);
 impl Alive {
     /// Makes the pipe, before anybody looks for it.
     pub(crate) fn of(sandbox: &Sandbox) -> Self {
-        let pipe = fifo(sandbox, "agent-alive");
+        let pipe = sandbox.fifo("agent-alive");
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         Self(rustix::fs::open(pipe, flags, Mode::empty()).expect("our end of it"))
     }
@@ -107,11 +107,4 @@ impl Alive {
         let ended = rustix::event::poll(&mut ends, Some(&patience)).expect("a look");
         assert_eq!(ended, 1, "a process of the agent is left");
     }
-}
-
-/// A named pipe of the home.
-pub(crate) fn fifo(sandbox: &Sandbox, name: &str) -> PathBuf {
-    let pipe = sandbox.home().join(name);
-    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RWXU).expect("a named pipe");
-    pipe
 }

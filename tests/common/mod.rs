@@ -56,6 +56,14 @@ impl Sandbox {
         path
     }
 
+    /// A pipe of the home.
+    pub(crate) fn fifo(&self, relative: &str) -> PathBuf {
+        let path = self.home().join(relative);
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("a pipe");
+        path
+    }
+
     /// The binary, as this user.
     pub(crate) fn hermes(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
@@ -70,6 +78,17 @@ impl Sandbox {
             .current_dir(self.dir.path());
         command
     }
+}
+
+/// A copy of the binary where everybody may run it: the folder of a build may be closed to others.
+pub(crate) fn binary(folder: &Path) -> PathBuf {
+    let path = folder.join("hermes");
+    // By another process: a descriptor of this one that writes it would be inherited by what other
+    // tests start meanwhile, and what is being written cannot be executed.
+    let mut copy = Command::new("cp");
+    copy.arg(env!("CARGO_BIN_EXE_hermes")).arg(&path);
+    copy.assert().success();
+    path
 }
 
 /// Copies a directory with all that is in it.

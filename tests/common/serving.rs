@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 
 use super::Sandbox;
 pub(crate) use super::agent::{asked, configure};
@@ -47,6 +47,28 @@ pub(crate) fn command(sandbox: &Sandbox, now: &str, arguments: &[&str]) -> Comma
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     command
+}
+
+/// The same command by a shell, which sets a limit, and has a file at its limit be an error, as on a full
+/// disk, and no signal.
+pub(crate) fn patient(sandbox: &Sandbox, command: &Command, limit: &str) -> Command {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what is limited is started by a shell"
+    )]
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .args(["-c", &format!("trap '' XFSZ; {limit} exec \"$0\" \"$@\"")])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(sandbox.user_home());
+    shell
 }
 
 /// Sends a signal to a process that lives.
@@ -148,6 +170,17 @@ impl Serving {
     /// Sends a signal.
     pub(crate) fn signal(&self, signal: Signal) {
         send(self.pid(), signal);
+    }
+
+    /// Limits what it may have of something, or no longer.
+    pub(crate) fn limit(&self, resource: Resource, most: Option<u64>) {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        let maximum = getrlimit(resource).maximum;
+        let new = Rlimit {
+            current: most.or(maximum),
+            maximum,
+        };
+        prlimit(pid, resource, new).expect("a limit");
     }
 
     /// Waits for its end.
