@@ -131,14 +131,66 @@ fn session(row: Fields<'_>) -> StoredSession {
     }
 }
 
+/// Sessions of our serve, which has a table of its own.
+const OWN: [&str; 12] = [
+    "id",
+    "source",
+    "model",
+    "parent_id",
+    "started_at",
+    "ended_at",
+    "end_reason",
+    "message_count",
+    "title",
+    "last_active",
+    "cwd",
+    "hidden",
+];
+
+fn own_session(row: Fields<'_>) -> StoredSession {
+    StoredSession {
+        id: row.text_or_empty("id"),
+        source: row.text_or_empty("source"),
+        model: row.text("model"),
+        parent_session_id: row.text("parent_id"),
+        started_at: row.instant("started_at"),
+        ended_at: row.instant("ended_at"),
+        end_reason: row.text("end_reason"),
+        message_count: row.integer("message_count").unwrap_or(0),
+        title: row.text("title"),
+        last_activity_at: row.instant("last_active"),
+        cwd: row.text("cwd"),
+        hidden: row.flag("hidden"),
+        ..StoredSession::default()
+    }
+}
+
+/// A table of sessions.
+struct Table {
+    name: &'static str,
+    columns: &'static [&'static str],
+    read: fn(Fields<'_>) -> StoredSession,
+}
+
+const THEIRS: Table = Table {
+    name: "sessions",
+    columns: &SESSION,
+    read: session,
+};
+const OURS: Table = Table {
+    name: "hermes_sessions",
+    columns: &OWN,
+    read: own_session,
+};
+
 fn select(
     connection: &Connection,
+    table: &Table,
     needed: &[&str],
-    condition: &str,
+    (condition, parameters): (&str, impl Params),
     most: u32,
-    parameters: impl Params,
 ) -> rusqlite::Result<Option<Vec<StoredSession>>> {
-    let Some(columns) = Columns::of(connection, "sessions")? else {
+    let Some(columns) = Columns::of(connection, table.name)? else {
         return Ok(None);
     };
     if !columns.missing(needed).is_empty() {
@@ -147,9 +199,9 @@ fn select(
     let order = columns.newest_first("started_at");
     let sql = format!(
         "{} {condition}{order} LIMIT {most}",
-        columns.select(&SESSION)
+        columns.select(table.columns)
     );
-    db::rows(connection, &sql, parameters, session).map(Some)
+    db::rows(connection, &sql, parameters, table.read).map(Some)
 }
 
 /// The newest sessions.
@@ -157,7 +209,7 @@ pub fn sessions(
     connection: &Connection,
     most: u32,
 ) -> rusqlite::Result<Option<Vec<StoredSession>>> {
-    select(connection, &[], "", most, [])
+    select(connection, &THEIRS, &[], ("", []), most)
 }
 
 /// Sessions that have not ended.
@@ -165,19 +217,35 @@ pub fn open_sessions(
     connection: &Connection,
     most: u32,
 ) -> rusqlite::Result<Option<Vec<StoredSession>>> {
-    select(
-        connection,
-        &["ended_at"],
-        "WHERE ended_at IS NULL",
-        most,
-        [],
-    )
+    open_of(connection, &THEIRS, most)
 }
 
-/// One session by its id.
+/// Those of our serve that have not ended.
+pub fn own_open_sessions(
+    connection: &Connection,
+    most: u32,
+) -> rusqlite::Result<Option<Vec<StoredSession>>> {
+    open_of(connection, &OURS, most)
+}
+
+fn open_of(
+    connection: &Connection,
+    table: &Table,
+    most: u32,
+) -> rusqlite::Result<Option<Vec<StoredSession>>> {
+    let condition = ("WHERE ended_at IS NULL", []);
+    select(connection, table, &["ended_at"], condition, most)
+}
+
+/// One session by its id, whosever it is.
 pub fn session_by_id(connection: &Connection, id: &str) -> rusqlite::Result<Option<StoredSession>> {
-    let rows = select(connection, &["id"], "WHERE id = ?1", 1, [id])?;
-    Ok(rows.and_then(|rows| rows.into_iter().next()))
+    for table in [THEIRS, OURS] {
+        let rows = select(connection, &table, &["id"], ("WHERE id = ?1", [id]), 1)?;
+        if let Some(found) = rows.into_iter().flatten().next() {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// One row of `gateway_heartbeats`: a backend that says it lives.

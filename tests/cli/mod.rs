@@ -27,6 +27,7 @@ mod cron_writers;
 mod doctor;
 mod doctor_hosts;
 mod doctor_name;
+mod doctor_own;
 mod doctor_readonly;
 mod doctor_remedies;
 mod doctor_service;

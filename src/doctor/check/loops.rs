@@ -57,6 +57,8 @@ pub(super) struct Timer<'a> {
     awaiting: Option<Timestamp>,
     /// A messaging gateway drives it.
     pub(super) routed: bool,
+    /// Why our serve left it without a driver, where it did.
+    left: Option<&'a str>,
 }
 
 fn loops(evidence: &Evidence) -> Outcome {
@@ -95,7 +97,7 @@ fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Few) -> Vec<Tim
             ))),
             Ok(row) if row.status == Status::Active => {
                 found.extend(budget::of_loop(home, &stored.session_id, row));
-                timers.push(of_loop(&stored.session_id, row));
+                timers.push(of_loop(state, &stored.session_id, row));
             }
             Ok(_) => {}
         }
@@ -121,6 +123,7 @@ fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Few) -> Vec<Tim
                         .flatten(),
                     awaiting: None,
                     routed: driver::is_routed(state, session),
+                    left: left(state, session),
                 });
             }
             Ok(_) => {}
@@ -133,7 +136,11 @@ fn seconds(whole: u64) -> f64 {
     f64::from(u32::try_from(whole).unwrap_or(u32::MAX))
 }
 
-fn of_loop<'a>(session: &'a str, row: &'a LoopRow) -> Timer<'a> {
+fn left<'a>(state: &'a State, session: &str) -> Option<&'a str> {
+    state.left.get(session).map(String::as_str)
+}
+
+fn of_loop<'a>(state: &'a State, session: &'a str, row: &'a LoopRow) -> Timer<'a> {
     let cadence = row.interval_seconds.max(row.current_delay).max(FLOOR);
     let awaiting = row
         .awaiting_response
@@ -146,6 +153,7 @@ fn of_loop<'a>(session: &'a str, row: &'a LoopRow) -> Timer<'a> {
         due: db::instant(row.next_due_at),
         awaiting: awaiting.flatten(),
         routed: row.is_routed(),
+        left: left(state, session),
     }
 }
 

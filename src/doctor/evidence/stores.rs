@@ -102,7 +102,9 @@ pub struct State {
     pub schema: Option<i64>,
     /// Sessions that have not ended, the newest first.
     pub open: Vec<StoredSession>,
-    /// Sessions that have ended and have a timer.
+    /// Those of our serve, likewise.
+    pub own: Vec<StoredSession>,
+    /// Sessions that have ended and have a timer, whosever they are.
     pub ended: Vec<StoredSession>,
     /// Loops, by session.
     pub loops: Vec<Stored<LoopRow>>,
@@ -110,13 +112,15 @@ pub struct State {
     pub heartbeats: Vec<Stored<HeartbeatRow>>,
     /// Their beats since the user last wrote something, as far as our serve has counted them.
     pub beats: BTreeMap<String, u64>,
+    /// Sessions whose timers our serve left without a driver, and why.
+    pub left: BTreeMap<String, String>,
     /// Backends that said they live.
     pub backends: Vec<BackendHeartbeat>,
     /// The routing index of the messaging gateway.
     pub routing: Vec<Routing>,
     /// Leases of turns.
     pub leases: Vec<Lease>,
-    /// Where each session is, the open before the ended.
+    /// Where each session is, the open before our own and those before the ended.
     pub by_id: Index,
 }
 
@@ -124,12 +128,15 @@ impl State {
     /// The session, open or ended.
     #[must_use]
     pub fn session(&self, id: &str) -> Option<&StoredSession> {
-        let all = || self.open.iter().chain(&self.ended);
-        let ids = all().map(|session| session.id.as_str());
-        let place = *self.by_id.places(ids, id).first()?;
-        self.open
-            .get(place)
-            .or_else(|| self.ended.get(place.checked_sub(self.open.len())?))
+        let lists = [&self.open, &self.own, &self.ended];
+        let ids = lists.into_iter().flatten();
+        let ids = ids.map(|session| session.id.as_str());
+        let mut place = *self.by_id.places(ids, id).first()?;
+        lists.into_iter().find_map(|list| {
+            let found = list.get(place);
+            place = place.saturating_sub(list.len());
+            found
+        })
     }
 }
 

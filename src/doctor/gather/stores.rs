@@ -12,7 +12,7 @@ use crate::doctor::evidence::stores::{Databases, Index, Ledger, State};
 use crate::home::Home;
 use crate::ledger::rows as ledger_rows;
 use crate::sessions::rows as session_rows;
-use crate::sessions::store::own_of_heartbeats;
+use crate::sessions::store::{not_driven, own_of_heartbeats};
 use crate::timers::heartbeat::HeartbeatOwn;
 use crate::timers::rows as timer_rows;
 
@@ -114,26 +114,30 @@ fn state(snapshot: &Snapshot) -> Result<State, Damage> {
         let loops = timer_rows::loops(connection, TIMERS)?.unwrap_or_default();
         let heartbeats = timer_rows::heartbeats(connection, TIMERS)?.unwrap_or_default();
         let open = session_rows::open_sessions(connection, SOME)?.unwrap_or_default();
+        let own = session_rows::own_open_sessions(connection, SOME)?.unwrap_or_default();
         let mut ended = Vec::new();
-        let mut known: HashSet<&str> = open.iter().map(|session| session.id.as_str()).collect();
+        let listed = open.iter().chain(&own);
+        let mut known: HashSet<&str> = listed.map(|session| session.id.as_str()).collect();
         let timed = loops.iter().map(|timer| timer.session_id.as_str());
         for id in timed.chain(heartbeats.iter().map(|timer| timer.session_id.as_str())) {
             if known.insert(id) {
                 ended.extend(session_rows::session_by_id(connection, id)?);
             }
         }
-        let own = own_of_heartbeats(connection)?.into_iter();
-        let beats = own.filter_map(|(session, own)| {
+        let heartbeats_own = own_of_heartbeats(connection)?.into_iter();
+        let beats = heartbeats_own.filter_map(|(session, own)| {
             let own: HeartbeatOwn = serde_json::from_str(&own).ok()?;
             Some((session, own.beats()))
         });
         Ok(State {
             schema: session_rows::schema_version(connection)?,
             open,
+            own,
             ended,
             loops,
             heartbeats,
             beats: beats.collect(),
+            left: not_driven(connection)?,
             backends: session_rows::backend_heartbeats(connection, SOME)?.unwrap_or_default(),
             routing: session_rows::routing(connection, SOME)?.unwrap_or_default(),
             leases: session_rows::turn_leases(connection, SOME)?.unwrap_or_default(),

@@ -206,6 +206,38 @@ fn a_session_that_was_ended_or_reaped_under_its_timer() {
 }
 
 #[test]
+fn a_session_of_our_serve_is_known_by_its_own_table() {
+    let fixture = Fixture::healthy();
+    fixture.sql(
+        "state.db",
+        "DELETE FROM sessions;
+         CREATE TABLE hermes_sessions (id TEXT PRIMARY KEY, source TEXT, message_count INTEGER,
+            started_at REAL, last_active REAL, ended_at REAL, end_reason TEXT);
+         CREATE TABLE hermes_timers (session_id TEXT, kind TEXT, own TEXT, not_driven TEXT);
+         INSERT INTO hermes_sessions (id, source, message_count, started_at)
+            VALUES ('20261129_120000_aaaaaa', 'cli', 1, 1795999000)",
+    );
+    assert_eq!(codes(&fixture.all_findings()), Vec::<&str>::new());
+    fixture.sql(
+        "state.db",
+        "INSERT INTO hermes_timers VALUES
+            ('20261129_120000_aaaaaa', 'loop', '{}', 'no agent is configured')",
+    );
+    let found = fixture.findings("HM701");
+    assert_eq!(found[0].evidence[1].observed, "no agent is configured");
+    fixture.sql(
+        "state.db",
+        "UPDATE hermes_sessions SET ended_at = 1795999100, end_reason = 'tui_close'",
+    );
+    assert!(
+        fixture
+            .one("HM705")
+            .summary
+            .contains("has ended (tui_close)")
+    );
+}
+
+#[test]
 fn heartbeats_are_judged_like_loops() {
     let fixture = undriven(|_, row| row["status"] = "paused".into());
     let key = format!("heartbeat:{SESSION}");

@@ -112,6 +112,9 @@ pub(in crate::doctor::check) fn driver(
         };
     }
     let serve = our_serve(evidence, home);
+    if let (Some(_), Some(why)) = (serve, timer.left) {
+        return Driver::Nobody(why.to_owned());
+    }
     match (&home.databases.registry, serve) {
         (Read::Unreadable(trouble), None) => Driver::CannotTell(trouble.clone()),
         (Read::Got(registry), _) => {
