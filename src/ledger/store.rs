@@ -319,11 +319,12 @@ impl Ledger {
             owner.process_id,
             owner.pid
         ];
-        let ended = self.end(id, sql, row, &at)?;
-        if ended && end.ok {
-            self.forget_cause(id)?;
-        }
-        Ok(ended)
+        self.end(id, (sql, row), &at, |transaction| {
+            if end.ok {
+                notes::forget_cause(transaction, id)?;
+            }
+            Ok(())
+        })
     }
 
     /// Ends the row of an owner that is proved dead: `unknown`, with the cause beside it. The row must
@@ -342,24 +343,26 @@ impl Ledger {
         let sql = "UPDATE executions SET status = 'unknown', handoff_pending = 0, finished_at = ?2,
              error = ?3 WHERE id = ?1 AND status IN ('claimed', 'running')
              AND process_id = ?4 AND pid = ?5";
-        let ended = self.end(
-            id,
-            sql,
-            params![id, at, detail, dead.process_id, dead.pid],
-            &at,
-        )?;
-        if ended {
-            self.record_cause(id, cause, detail, now)?;
-        }
-        Ok(ended)
+        let row = params![id, at, detail, dead.process_id, dead.pid];
+        self.end(id, (sql, row), &at, |transaction| {
+            notes::add_cause(transaction, (id, cause, detail), &at).map(drop)
+        })
     }
 
-    /// Writes an end, closes its slot and keeps the table within its bounds, in one transaction.
-    fn end(&mut self, id: &str, sql: &str, row: impl rusqlite::Params, at: &str) -> Result<bool> {
+    /// Writes an end and what stands beside it, closes its slot and keeps the table within its bounds, in
+    /// one transaction.
+    fn end(
+        &mut self,
+        id: &str,
+        (sql, row): (&str, impl rusqlite::Params),
+        at: &str,
+        beside: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<bool> {
         let attempt = |connection: &mut Connection| -> rusqlite::Result<bool> {
             let transaction = db::immediate(connection)?;
             let ended = transaction.execute(sql, row)? == 1;
             if ended {
+                beside(&transaction)?;
                 transaction.execute(
                     "UPDATE cron_slots SET outcome = 'run', recorded_at = ?2 WHERE execution_id = ?1",
                     params![id, at],

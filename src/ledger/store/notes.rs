@@ -53,24 +53,8 @@ impl Ledger {
         detail: &str,
         now: Timestamp,
     ) -> Result<bool> {
-        self.change(
-            "INSERT INTO execution_facts (execution_id, mode, cause, detail, recorded_at, ended_at)
-             VALUES (?1, 'unknown', ?2, ?3, ?4, ?4)
-             ON CONFLICT (execution_id) DO UPDATE SET cause = ?2, detail = ?3, ended_at = ?4
-             WHERE cause IS NULL",
-            params![id, cause.word(), detail, iso(now, &self.zone)],
-        )
-    }
-
-    /// A run that was asked to end and came to a good end first has no such cause. Why its result did
-    /// not arrive stands in the same place, and stays.
-    pub(super) fn forget_cause(&self, id: &str) -> Result<bool> {
-        self.change(
-            "UPDATE execution_facts SET cause = NULL, ended_at = NULL, detail =
-             CASE (SELECT delivery_outcome FROM executions WHERE id = ?1)
-             WHEN 'failed' THEN detail END WHERE execution_id = ?1 AND cause IS NOT NULL",
-            params![id],
-        )
+        add_cause(&self.connection, (id, cause, detail), &iso(now, &self.zone))
+            .map_err(|error| failed("write", error))
     }
 
     /// Records something that is to be known of an attempt that goes on; the cause of its end replaces it.
@@ -182,6 +166,30 @@ impl Ledger {
         };
         self.read(read)
     }
+}
+
+/// The first cause stays.
+pub(super) fn add_cause(
+    connection: &Connection,
+    (id, cause, detail): (&str, &Cause, &str),
+    at: &str,
+) -> rusqlite::Result<bool> {
+    let sql =
+        "INSERT INTO execution_facts (execution_id, mode, cause, detail, recorded_at, ended_at)
+         VALUES (?1, 'unknown', ?2, ?3, ?4, ?4)
+         ON CONFLICT (execution_id) DO UPDATE SET cause = ?2, detail = ?3, ended_at = ?4
+         WHERE cause IS NULL";
+    let added = connection.execute(sql, params![id, cause.word(), detail, at])?;
+    Ok(added == 1)
+}
+
+/// A run that was asked to end and came to a good end first has no such cause. Why its result did not
+/// arrive stands in the same place, and stays.
+pub(super) fn forget_cause(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+    let sql = "UPDATE execution_facts SET cause = NULL, ended_at = NULL, detail =
+         CASE (SELECT delivery_outcome FROM executions WHERE id = ?1)
+         WHEN 'failed' THEN detail END WHERE execution_id = ?1 AND cause IS NOT NULL";
+    connection.execute(sql, [id]).map(drop)
 }
 
 /// As with single slots, what was left out on purpose is not called missed afterwards.
