@@ -1,5 +1,6 @@
 //! `hermes agent check`: one turn of the configured agent, and what happened.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
@@ -101,12 +102,11 @@ impl Check {
         let began = runtime.clock.now().monotonic;
         let ended = ask(&agent, program.clone().into_os_string(), place)?;
         let took = runtime.clock.now().monotonic.saturating_sub(began);
-        let secrets: Vec<_> = parts.environment.clone().into_iter().collect();
         let seen = Seen {
             program: program.display().to_string(),
             prompt_by: agent.prompt,
             can_resume: agent.can_resume(),
-            ended: hidden(ended, &secrets),
+            ended: hidden(ended, &parts.environment),
             took,
         };
         self.tell(runtime, &seen)
@@ -221,13 +221,8 @@ fn end_words(ended: &Ended, timeout: u64) -> String {
 }
 
 /// The same without secrets.
-fn hidden(ended: Ended, secrets: &[(String, String)]) -> Ended {
-    let hide = |text: &str| {
-        let variables = secrets
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()));
-        redact(text, variables)
-    };
+fn hidden(ended: Ended, environment: &BTreeMap<String, String>) -> Ended {
+    let hide = |text: &str| redact(text, environment);
     let mut answer = ended.answer;
     answer.text = hide(&answer.text);
     Ended {

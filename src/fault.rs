@@ -1,11 +1,17 @@
-//! Places at which a test can kill this process, or have it panic, to see what is left. Only in builds with debug
-//! assertions; a release has none of it.
+//! Places at which a test can kill this process, stop it, or have it panic, to see what is left, and a pace that a
+//! test can quicken. Only in builds with debug assertions; a release has none of it.
+
+use std::time::Duration;
 
 #[cfg(debug_assertions)]
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Names the place at which the process kills itself; `PLACE:3` is the third time that it comes there.
+/// `PLACE=WORDS` has it say these words on stderr first, and `PLACE~` is stopped only, until SIGCONT.
 pub const VARIABLE: &str = "__HERMES_FAULT";
+
+/// Milliseconds between two stamps of progress, instead of as many as there are.
+pub const PACE_VARIABLE: &str = "__HERMES_PACE";
 
 /// How often it came to the place that is named.
 #[cfg(debug_assertions)]
@@ -14,16 +20,43 @@ static TIMES: AtomicU32 = AtomicU32::new(0);
 /// Dies here by SIGKILL if the environment names this place.
 #[cfg(debug_assertions)]
 pub fn point(place: &str) {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "no handle to the world reaches every such place"
-    )]
-    let named = std::env::var(VARIABLE).unwrap_or_default();
-    let (named, time) = named.split_once(':').unwrap_or((&named, "1"));
+    use rustix::process::{Signal, getpid, kill_process};
+    let asked = variable(VARIABLE).unwrap_or_default();
+    let (named, words) = asked.split_once('=').unwrap_or((&asked, ""));
+    let (named, signal) = match named.strip_suffix('~') {
+        Some(named) => (named, Signal::STOP),
+        None => (named, Signal::KILL),
+    };
+    let (named, time) = named.split_once(':').unwrap_or((named, "1"));
     if named == place && TIMES.fetch_add(1, Ordering::Relaxed) + 1 == time.parse().unwrap_or(1) {
-        let own = rustix::process::getpid();
-        let _it_does_not_return = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+        let _nobody_may_listen =
+            std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
+        let _a_kill_does_not_return = kill_process(getpid(), signal);
     }
+}
+
+/// A pace, or the one that the environment names instead.
+#[cfg(debug_assertions)]
+#[must_use]
+pub fn paced(pace: Duration) -> Duration {
+    let named = variable(PACE_VARIABLE).and_then(|named| named.parse().ok());
+    named.map_or(pace, Duration::from_millis)
+}
+
+/// The pace as it is, in a release.
+#[cfg(not(debug_assertions))]
+#[must_use]
+pub fn paced(pace: Duration) -> Duration {
+    pace
+}
+
+#[cfg(debug_assertions)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no handle to the world reaches every such place"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Nothing, in a release.
@@ -35,12 +68,8 @@ pub fn point(_place: &str) {}
 /// # Panics
 /// When it is asked to.
 #[cfg(debug_assertions)]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test wants to see what a panic does to the whole process"
-)]
 pub fn defect() {
-    let asked = std::env::var(VARIABLE).is_ok_and(|named| named == "defect");
+    let asked = variable(VARIABLE).is_some_and(|named| named == "defect");
     assert!(!asked, "a defect that was asked for");
 }
 

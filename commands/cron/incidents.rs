@@ -180,7 +180,7 @@ fn to_json(incident: &Incident) -> Value {
 
 fn redacted(incident: Incident) -> Incident {
     Incident {
-        error: redact(&incident.error, std::iter::empty()),
+        error: redact(&incident.error, []),
         ..incident
     }
 }

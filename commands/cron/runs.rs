@@ -156,7 +156,7 @@ fn document(kept: &[Kept]) -> Value {
 pub(crate) fn to_json(run: &Execution, facts: Option<&ExecutionFacts>) -> Value {
     let text = |stamp: &Option<Stamp>| stamp.as_ref().map(|stamp| stamp.text.clone());
     let error = run.error.as_deref();
-    let error = error.map(|error| redact(error, std::iter::empty()));
+    let error = error.map(|error| redact(error, []));
     json!({
         "id": run.id,
         "job_id": run.job_id,
@@ -188,7 +188,7 @@ pub(crate) fn to_json(run: &Execution, facts: Option<&ExecutionFacts>) -> Value 
 pub(crate) fn delivery_error(run: &Execution, facts: Option<&ExecutionFacts>) -> Option<String> {
     let detail = facts?.detail.as_deref()?;
     let failed = run.delivery_outcome.as_deref() == Some(delivery::FAILED);
-    failed.then(|| redact(detail, std::iter::empty()))
+    failed.then(|| redact(detail, []))
 }
 
 /// What became of a result, where it was to leave the home.
@@ -283,7 +283,7 @@ pub(crate) fn row(run: &Execution, facts: Option<&ExecutionFacts>, desk: &Desk) 
     let cause = facts.and_then(|facts| facts.cause.as_ref());
     let error = run.error.as_deref().map(|error| {
         let first = error.lines().next().unwrap_or_default();
-        redact(first, std::iter::empty())
+        redact(first, [])
     });
     let what = match (cause, error) {
         (Some(cause), Some(error)) => format!("{}: {error}", cause.word()),

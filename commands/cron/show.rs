@@ -83,7 +83,7 @@ impl Show {
         pairs.extend(history(&desk, &seen));
         let pairs: Vec<_> = pairs
             .into_iter()
-            .map(|(label, text)| (label, redact(&text, std::iter::empty())))
+            .map(|(label, text)| (label, redact(&text, [])))
             .collect();
         let text = layout::pairs(&runtime.out, &pairs);
         runtime.out.line(&text)?;

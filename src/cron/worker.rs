@@ -342,7 +342,8 @@ impl Worker {
         let mut running = Box::pin(context.run(&task));
         // The claim was handed on just now.
         let _a_minute_later = self.ledger.progress(self.id(), &self.owner, self.now());
-        let mut beat = interval_at(Instant::now() + PROGRESS, PROGRESS);
+        let pace = fault::paced(PROGRESS);
+        let mut beat = interval_at(Instant::now() + pace, pace);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stopping = false;
         loop {

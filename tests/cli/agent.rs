@@ -52,6 +52,10 @@ fn each_way_to_fail_is_told_apart() {
     assert!(ended(&["complain no credit", "exit 5"], &[]).contains("no credit"));
     assert!(ended(&["crash SIGKILL"], &[]).contains("signal 9"));
     assert!(ended(STALLS, &["--timeout", "1s"]).contains("time limit"));
+    agent(&sandbox, STALLS, "inactivity_timeout = 1");
+    let (code, told, _) = document(&sandbox, &["agent", "check"]);
+    assert_eq!((code, &told["ok"]), (1, &json!(false)), "{told}");
+    assert_eq!(told["ended"], "was stopped: it was silent for too long");
     agent(&sandbox, &["flood stdout 3000000", "say done"], "");
     let (code, told, _) = document(&sandbox, &["agent", "check"]);
     assert_eq!(code, 0);

@@ -23,6 +23,7 @@ mod cron_run;
 mod cron_served;
 mod cron_slots;
 mod cron_tick;
+mod cron_workers;
 mod cron_writers;
 mod doctor;
 mod doctor_hosts;

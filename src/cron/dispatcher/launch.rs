@@ -1,5 +1,6 @@
 //! Launching: the decision, the offer, the worker's answer.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::time::Instant;
 
 use super::{Dispatcher, Fate, Hold, blocking};
+use crate::cron::redact::redact;
 use crate::cron::worker::Work;
 use crate::dispatch::handover::{Acknowledgement, Next, Payload, VERSION, after_silence};
 use crate::dispatch::launcher::{self, Answer, Orders, Worker};
@@ -82,7 +84,7 @@ impl Dispatcher {
                     return self.wait(worker, Some(read), claimed, id).await;
                 }
                 answer => {
-                    let why = silence(answer);
+                    let why = silence(answer, &self.parts.environment);
                     let taken_back = self.take_back(id).await?;
                     match after_silence(taken_back, offers, why.is_final) {
                         Next::Wait => {
@@ -286,7 +288,8 @@ fn refusal(decision: &Decision) -> Error {
         .with_hint("hermes cron doctor has the commands")
 }
 
-fn silence(answer: Answer) -> Silence {
+/// Words that are kept tell nothing that only jobs may know.
+fn silence(answer: Answer, environment: &BTreeMap<String, String>) -> Silence {
     match answer {
         Answer::Ended { status, last_words } => {
             // A worker that says why it will not run says so again.
@@ -294,7 +297,7 @@ fn silence(answer: Answer) -> Silence {
             let words = if last_words.is_empty() {
                 String::new()
             } else {
-                format!(": {last_words}")
+                format!(": {}", redact(&last_words, environment))
             };
             Silence {
                 text: format!("the worker did not adopt its execution ({status}){words}"),

@@ -145,9 +145,8 @@ impl Dispatcher {
         };
         let delivered = command.deliver(&parcel).await;
         let word = delivered.as_ref().map_or(FAILED, |how| how.word());
-        let environment = self.parts.environment.iter();
-        let names = environment.map(|(name, value)| (name.as_str(), value.as_str()));
-        let error = delivered.err().map(|error| redact(&error.in_full(), names));
+        let error = delivered.err();
+        let error = error.map(|error| redact(&error.in_full(), &self.parts.environment));
         let result = format!("The result of run {} of job {}", row.id, row.job_id);
         let told = match &error {
             Some(error) => format!("{result} was not delivered: {error}."),

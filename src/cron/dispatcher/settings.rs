@@ -126,7 +126,7 @@ fn with_own_directory(path: &str) -> String {
 
 /// The hidden variables of tests go on to workers.
 fn test_variables(runtime: &Runtime) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
-    [NOW_VARIABLE, fault::VARIABLE]
+    [NOW_VARIABLE, fault::VARIABLE, fault::PACE_VARIABLE]
         .into_iter()
         .filter_map(|name| Some((name.into(), runtime.environ.get(name)?.to_owned())))
         .collect()

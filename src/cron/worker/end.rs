@@ -129,8 +129,7 @@ impl Worker {
     /// Words that are kept, without what only the job may know.
     fn without_secrets(&self, words: &str) -> String {
         let words = without(words, self.secrets.iter().map(String::as_str));
-        let environment = self.payload.environment.iter();
-        redact(&words, environment.map(|(n, v)| (n.as_str(), v.as_str())))
+        redact(&words, &self.payload.environment)
     }
 
     fn save_document(
