@@ -120,7 +120,7 @@ impl Create {
                     "schema": "hermes.cron-create/1",
                     "dry_run": self.dry_run,
                     "job": job,
-                    "warnings": said,
+                    "warnings": desk.warnings(said),
                     "firing": situation.to_json(desk.now),
                 }),
             );

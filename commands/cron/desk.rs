@@ -58,6 +58,12 @@ impl Desk {
         }
     }
 
+    /// The warnings of a document: those of the zone, which were told on stderr already, and these.
+    pub(crate) fn warnings(&self, said: &[String]) -> Vec<String> {
+        let of_the_zone = self.zone.warnings().into_iter();
+        of_the_zone.chain(said.iter().cloned()).collect()
+    }
+
     /// The job store.
     pub(crate) fn file(&self) -> JobsFile {
         JobsFile::new(&self.home, self.zone.zones.configured.clone())

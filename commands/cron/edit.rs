@@ -165,7 +165,7 @@ impl Told<'_> {
                 "dry_run": self.dry_run,
                 "changed": self.keys,
                 "job": job,
-                "warnings": self.said,
+                "warnings": desk.warnings(self.said),
             });
             return json::print(&mut runtime.out, &document);
         }

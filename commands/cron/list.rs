@@ -151,6 +151,7 @@ impl Listing {
         object.insert("profile".into(), json!(self.desk.home.profile()));
         object.insert("zone".into(), json!(self.desk.zone.name));
         object.insert("zone_source".into(), json!(self.desk.zone.origin));
+        object.insert("warnings".into(), json!(self.desk.zone.warnings()));
         let firing = self.situation.to_json(self.desk.now);
         if let Value::Object(firing) = firing {
             object.extend(firing);

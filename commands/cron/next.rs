@@ -90,11 +90,12 @@ impl Next {
         let warnings = warning::warnings(reading, &self.text, now, &zone.zones.configured);
         if self.json {
             let next: Vec<String> = fires.iter().map(|fire| fire.text.clone()).collect();
+            let all = [zone.warnings(), warnings].concat();
             let document = json!({
                 "schedule": reading.to_json(),
                 "zone": zone.to_json(),
                 "next": next,
-                "warnings": warnings,
+                "warnings": all,
             });
             json::print(&mut runtime.out, &document)?;
             return Ok(Exit::OK);

@@ -73,6 +73,7 @@ impl Show {
                 "runs": runs.iter().map(|(run, facts)| to_json(run, facts.as_ref())).collect::<Vec<_>>(),
                 "slots_not_run": slots,
                 "slot_ranges": ranges,
+                "warnings": desk.warnings(&[]),
             });
             json::print(&mut runtime.out, &document)?;
             return Ok(Exit::OK);

@@ -180,7 +180,7 @@ impl Tick {
         let environ = &runtime.environ;
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let config = Config::load(&home, &variable, &[]);
-        let zone = Zone::of(&config);
+        let zone = Zone::of(&config).asked_by(environ.text("TZ"));
         for warning in zone.warnings() {
             runtime.out.warn(&human::printable(&warning));
         }

@@ -315,6 +315,16 @@ fn b65_a_zone_that_nobody_knows_is_told_with_what_is_used_instead() {
         for part in ["config.yaml:2:", "'Mars/Base'", " in UTC, from the host"] {
             assert!(err.contains(part), "{verb:?}: {part}: {err}");
         }
+        let as_json = [&words[..], &["--json"]].concat();
+        let warned = |variable: &str| {
+            let (out, _) = told(&as_json, variable);
+            let document: Value = serde_json::from_str(&out).expect("a document");
+            let homes = &document["homes"][0];
+            let holder = if homes.is_null() { &document } else { homes };
+            holder["warnings"].to_string()
+        };
+        assert!(warned("").contains("'Mars/Base'"), "{verb:?}");
+        assert_eq!(warned("Asia/Tokyo"), "[]", "{verb:?}");
         let (_, err) = told(&words, "Asia/Tokyo");
         assert!(!err.contains("Mars/Base"), "it is not asked: {err}");
         sandbox.write("config.yaml", "timezone: Asia/Kolkata\n");
