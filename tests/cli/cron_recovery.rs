@@ -11,7 +11,9 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{document, hermes, job, said, script, settled, stored, with, workers};
+use crate::common::jobs::{
+    agent, document, hermes, job, said, script, settled, stored, with, workers,
+};
 
 const ID: &str = "aaaaaaaaaaaa";
 const SLOT: &str = "2026-06-17T09:59:00+00:00";
@@ -284,4 +286,24 @@ fn a_late_delivery_that_fails_is_told_in_the_job() {
     assert_eq!(job["last_status"], "delivery_failed");
     let why = job["last_delivery_error"].as_str().expect("an error");
     assert!(why.contains("no mailer"), "{why}");
+}
+
+#[test]
+fn what_a_monitor_has_seen_is_known_where_its_run_was_booked_later() {
+    let watch = json!({
+        "no_agent": false, "script": null, "prompt": "What is new?", "monitor_script": "watch.sh",
+    });
+    let sandbox = with(&[job(ID, &watch)]);
+    agent(&sandbox, &["echo"], "");
+    script(&sandbox, "watch.sh", "echo one");
+    let killed = hermes(&sandbox, &["cron", "run", ID])
+        .env("__HERMES_FAULT", "worker.delivered")
+        .output();
+    let killed = killed.expect("it runs");
+    let asked = String::from_utf8_lossy(&killed.stdout);
+    assert!(asked.contains("What is new?"), "{asked}");
+    assert!(row(&sandbox).1.contains("booked later"));
+    let (code, asked, err) = said(&sandbox, &["cron", "run", ID]);
+    assert_eq!(code, 0, "{err}");
+    assert!(!asked.contains("What is new?"), "nothing is: {asked}");
 }
