@@ -13,7 +13,8 @@
 //! bytes HEX...        prints these bytes, which need not be text
 //! drip TEXT           prints TEXT byte by byte, twenty a second
 //! flood STREAM N      prints N bytes on stdout or stderr
-//! wait PIPE           goes on when somebody writes to this named pipe beside the script
+//! wait PIPE           goes on when somebody tells this named pipe beside the script
+//! tell PIPE           tells it, as soon as somebody waits
 //! stall               does nothing for ever
 //! ignore SIGNAL       is not impressed by SIGNAL from here on
 //! crash SIGNAL        dies of it
@@ -105,6 +106,7 @@ impl Agent {
             "drip" => drip(what)?,
             "flood" => flood(what)?,
             "wait" => drop(std::fs::read(self.script.with_file_name(what))?),
+            "tell" => std::fs::write(self.script.with_file_name(what), "go")?,
             "stall" => loop {
                 std::thread::park();
             },

@@ -2,6 +2,7 @@
 
 mod agent;
 mod config;
+mod cron_agents;
 mod cron_bursts;
 mod cron_by_hand;
 mod cron_cases;
@@ -40,6 +41,7 @@ mod explain;
 mod generated;
 mod offline;
 mod serve;
+mod serve_agents;
 mod serve_commands;
 mod serve_hostile;
 mod serve_kills;

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod chance;
+pub(crate) mod cost;
 mod facts;
 pub(crate) mod jobs;
 pub(crate) mod log;
