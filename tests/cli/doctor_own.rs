@@ -53,7 +53,7 @@ fn b115_timers_of_our_serve_are_driven_while_it_lives_and_only_then() {
 fn a_session_of_ours_that_was_closed_under_its_loop_has_ended() {
     let sandbox = Sandbox::new();
     serving::configure(&sandbox, "");
-    let serve = Serving::start(&sandbox);
+    let mut serve = Serving::start(&sandbox);
     let args = ["loop", "start", "30m", "ask:", "check"];
     sandbox.hermes().args(args).assert().code(0);
     let listed = sandbox.hermes().args(["loop", "list", "--json"]).output();
@@ -64,6 +64,8 @@ fn a_session_of_ours_that_was_closed_under_its_loop_has_ended() {
         .args(["session", "close", session])
         .assert()
         .code(0);
+    // The store is written behind the answer.
+    serve.clock("settle");
     let found = told(&sandbox, serving::BEGIN);
     assert_eq!(found.len(), 1, "{found:?}");
     let (code, summary) = &found[0];
@@ -74,6 +76,7 @@ fn a_session_of_ours_that_was_closed_under_its_loop_has_ended() {
         .args(["loop", "stop", session])
         .assert()
         .code(0);
+    serve.clock("settle");
     assert_eq!(told(&sandbox, serving::BEGIN), []);
     assert_eq!(serve.stop().code(), Some(0));
 }
