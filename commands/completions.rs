@@ -13,9 +13,11 @@ use crate::exit::Exit;
 /// The script goes to stdout. Install it where the shell looks for completions.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  hermes completions bash > ~/.local/share/bash-completion/completions/hermes
-  hermes completions zsh > \"${fpath[1]}/_hermes\"
-  hermes completions fish > ~/.config/fish/completions/hermes.fish")]
+  mkdir -p ~/.local/share/bash-completion/completions
+  hermes completions bash >~/.local/share/bash-completion/completions/hermes
+  hermes completions zsh | sudo tee /usr/local/share/zsh/site-functions/_hermes
+  mkdir -p ~/.config/fish/completions
+  hermes completions fish >~/.config/fish/completions/hermes.fish")]
 pub(crate) struct Completions {
     /// The shell
     shell: Shell,

@@ -51,14 +51,17 @@ impl Exit {
 pub(crate) const TABLE: &str = "\
 Exit codes
 
-  0   all is well: nothing at or above --fail-on was found, the command did what was asked
+  0   all is well: the command did what was asked; the doctor found nothing at
+      or above --fail-on
   1   a warning was found; or what was asked for failed; or nothing will fire
   2   an error was found; or what was asked for could not be started
-  3   nothing was found, but a check that could change the verdict could not be completed
+  3   nothing was found, but a check that could change the verdict could not
+      be completed
   64  the command line makes no sense
   70  internal error: a defect of this program
   74  the output could not be written (a closed pipe is not that)
-  78  another scheduler holds this home; a service manager must not start it again
+  78  another scheduler holds this home; a service manager must not start it
+      again
 
 For the doctor 2 goes before 3, 3 before 1, and 1 before 0.
 ";

@@ -17,8 +17,8 @@ use crate::timer_order::{self, History, Order};
 /// Set and control loops: prompts that a session runs again and again
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A loop belongs to a session and its conversation. For work that stands on its own, at given times,
-'hermes cron' is the right tool.
+A loop belongs to a session and its conversation. For work that stands on its own, at given times, \
+    'hermes cron' is the right tool.
 
 Examples:
   hermes loop start 5m check the build
@@ -56,11 +56,11 @@ enum Verb {
 /// Set a loop, or show how a text would be read as one
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A loop ends with its session. For work that must run at given times whether or not anybody talks about
-it, 'hermes cron create' is the right tool.
+A loop ends with its session. For work that must run at given times whether or not anybody talks about \
+    it, 'hermes cron create' is the right tool.
 
-Text: [every] [INTERVAL] PROMPT [--times N] [--until CONDITION]; an interval is like 45s, 5m or 1h30m,
-without one the loop paces itself. What follows '--' is the text, as one would type it after /loop.
+Text: [every] [INTERVAL] PROMPT [--times N] [--until CONDITION]; an interval is like 45s, 5m or 1h30m, \
+    without one the loop paces itself. What follows '--' is the text, as one would type it after /loop.
 
 Examples:
   hermes loop start 5m check the build

@@ -12,6 +12,7 @@ mod explain;
 mod heartbeat;
 mod r#loop;
 mod man;
+mod meant;
 mod pause;
 mod resume;
 mod serve;
@@ -43,6 +44,8 @@ fn run() -> Exit {
         .iter()
         .take_while(|word| *word != "--")
         .any(|word| word == "--json");
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    let first = words.find(|word| !word.starts_with('-')).map(str::to_owned);
     match Cli::try_parse_from(arguments) {
         Ok(cli) => match Runtime::from_process(cli.global.options()) {
             Ok(mut runtime) => {
@@ -52,7 +55,7 @@ fn run() -> Exit {
             }
             Err(error) => fail_early(&error, json),
         },
-        Err(error) => usage(&error, json),
+        Err(error) => usage(&meant::meant(error, first.as_deref()), json),
     }
 }
 

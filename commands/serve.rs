@@ -14,10 +14,10 @@ use crate::exit::Exit;
 One serve has a home: a second one says who has it and ends with status 78.
 
 Examples:
-  hermes serve                    for clients of this host, at port 9119
-  hermes serve --port 0           at a free port; the ready line tells which
-  hermes serve --passive          wait until the other serve ends, then take over
-  hermes service print --user     a unit that keeps it running")]
+  hermes serve                  for clients of this host, at port 9119
+  hermes serve --port 0         at a free port; the ready line tells which
+  hermes serve --passive        wait until the other serve ends, then take over
+  hermes service print --user   a unit that keeps it running")]
 pub(crate) struct Serve {
     /// Address to listen at [default: serve.host, else 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]

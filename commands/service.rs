@@ -27,9 +27,11 @@ enum Verb {
 /// Print a unit; nothing is installed
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A unit of the account itself runs while somebody is logged in, or always with 'loginctl enable-linger'.
+A unit of the account itself runs while somebody is logged in, or always with \
+    'loginctl enable-linger'.
 
 Examples:
+  mkdir -p ~/.config/systemd/user
   hermes service print --user >~/.config/systemd/user/hermes.service
   hermes service print --system | sudo tee /etc/systemd/system/hermes.service")]
 struct Print {

@@ -41,11 +41,11 @@ const LOOP: i64 = 600;
 #[command(visible_alias = "add")]
 #[command(after_help = "\
 Examples:
-  hermes cron create 'every weekday at 9am' 'Summarise the new issues' --name digest
-  hermes cron create 'every 15m' --script backup.sh --no-agent --timeout 10m
+  hermes cron create 'every weekday at 9am' 'Sum up the news' --name digest
+  hermes cron create 'every 15m' --script backup.sh --no-agent --name backup
   hermes cron create '0 7 * * *' 'What changed?' --monitor-script site.sh
-  hermes cron create 'in 2h' 'Remind me to call' --deliver-command 'mail -s reminder me'
-  hermes cron create '@hourly' --script sync.py --no-agent --catch-up max-lateness=20m --dry-run")]
+  hermes cron create 'in 2h' 'Remind me to call' --deliver-command 'mail me'
+  hermes cron create @hourly --script sync.py --no-agent --catch-up skip")]
 pub(crate) struct Create {
     /// When it fires
     #[arg(value_name = "SCHEDULE", allow_hyphen_values = true)]

@@ -26,9 +26,9 @@ use crate::exit::Exit;
 #[command(group = ArgGroup::new("viewpoint").args(["unit", "pid", "shell"]))]
 #[command(after_help = "\
 Exit status:
-  0 nothing at or above --fail-on; 1 a warning; 2 an error; 3 no error, but something that could
-  change the verdict could not be checked; 64 a home, user, unit or process that is not there.
-  'hermes help exit-codes' has the whole table.
+  0 nothing at or above --fail-on; 1 a warning; 2 an error; 3 no error, but something that could \
+    change the verdict could not be checked; 64 a home, user, unit or process that is not there. \
+    'hermes help exit-codes' has the whole table.
 
 Examples:
   hermes cron doctor

@@ -33,7 +33,7 @@ use crate::exit::Exit;
 Examples:
   hermes cron status
   hermes cron list
-  hermes cron create 'every weekday at 9am' 'Summarise the new issues' --name digest
+  hermes cron create 'every weekday at 9am' 'Sum up the news' --name digest
   hermes cron run digest
   hermes cron doctor")]
 pub(crate) struct Cron {

@@ -17,8 +17,8 @@ use crate::exit::Exit;
 /// Talk to a session: each line is a message, what it says is shown as it comes
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Commands such as /loop, /heartbeat, /status and /help work here. The end of the input leaves when no
-turn runs any more; the session goes on without you as long as something keeps it.
+Commands such as /loop, /heartbeat, /status and /help work here. The end of the input leaves when no \
+    turn runs any more; the session goes on without you as long as something keeps it.
 
 Examples:
   hermes session attach 20260101_09

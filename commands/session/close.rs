@@ -13,8 +13,8 @@ use crate::exit::Exit;
 /// Close a session that serve holds, or that nobody holds any more; its transcript stays
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A loop or heartbeat of it stays in the store and is driven by nobody until the session is resumed. Of a
-session of Hermes Agent's only the leases of dead processes are given back.
+A loop or heartbeat of it stays in the store and is driven by nobody until the session is resumed. Of a \
+    session of Hermes Agent's only the leases of dead processes are given back.
 
 Examples:
   hermes session close 20260101_09

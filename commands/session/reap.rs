@@ -20,8 +20,8 @@ use crate::r#loop::look;
 /// Let the reapers run now, or show what they would do with each session, and why
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A client that idles longer than the grace wants its keepalive raised together with it
-(dashboard.ws_orphan_reap_grace_s).
+A client that idles longer than the grace wants its keepalive raised together with it \
+    (dashboard.ws_orphan_reap_grace_s).
 
 Examples:
   hermes session reap --dry-run

@@ -132,7 +132,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::super::keys::THEIR_OTHERS;
-    use super::super::value::Kind::{Choice, Count, Flag, Number, Text, Zone};
+    use super::super::value::Kind::{Choice, Count, Flag, Number, Port, Text, Zone};
     use super::*;
 
     #[test]
@@ -149,6 +149,7 @@ mod tests {
             let fits = match (key.kind, key.default) {
                 (_, Default::Unset) | (Flag, Default::Flag(_)) | (Text, Default::Text(_)) => true,
                 (Count(least), Default::Count(number)) => number >= least,
+                (Port, Default::Count(number)) => u16::try_from(number).is_ok(),
                 (Number(least), Default::Number(number)) => number >= least,
                 (Choice(words), Default::Text(text)) => words.contains(&text),
                 (Zone, Default::Text(text)) => text.is_empty(),

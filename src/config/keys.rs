@@ -1,7 +1,7 @@
 //! The settings that we know: one table that drives reading, checking, showing and the docs. Pure.
 
 use super::key::{Default, Key};
-use super::value::Kind::{Choice, Count, Flag, Number, Text, Words, Zone};
+use super::value::Kind::{Choice, Count, Flag, Number, Port, Text, Words, Zone};
 
 /// All settings, by name. Where ours differs from Hermes Agent's the help says so.
 pub const KEYS: &[Key] = &[
@@ -309,7 +309,7 @@ pub const KEYS: &[Key] = &[
     ),
     Key::ours(
         "serve.port",
-        Count(0),
+        Port,
         Default::Count(9119),
         "port to listen at; 0 takes a free one",
     ),

@@ -110,8 +110,8 @@ pub struct Sessions {
 pub struct Serve {
     /// Address to listen at.
     pub host: String,
-    /// Port to listen at; 0 takes a free one. None where what is set is no port.
-    pub port: Option<u16>,
+    /// Port to listen at; 0 takes a free one.
+    pub port: u16,
     /// Turns of sessions that run at once.
     pub max_parallel_turns: u64,
     /// Tick cron jobs.
@@ -229,7 +229,8 @@ impl Serve {
             host: config.text("serve.host").unwrap_or_default().to_owned(),
             port: config
                 .count("serve.port")
-                .and_then(|port| u16::try_from(port).ok()),
+                .and_then(|port| u16::try_from(port).ok())
+                .unwrap_or(0),
             max_parallel_turns: config.count("serve.max_parallel_turns").unwrap_or(4),
             cron: config.flag("serve.cron"),
             passive: config.flag("serve.passive"),

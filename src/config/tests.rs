@@ -60,7 +60,7 @@ fn each_layer_lies_over_the_ones_before_and_knows_its_place() {
         Source::Flag
     );
     let settings = Settings::of(&config);
-    assert_eq!(settings.serve.port, Some(2000));
+    assert_eq!(settings.serve.port, 2000);
     assert_eq!(settings.loops.max_ticks, Some(7));
 }
 
@@ -84,7 +84,7 @@ fn the_defaults_are_what_the_documents_say() {
     );
     assert_eq!(settings.heartbeats.max_beats, Some(100));
     assert_eq!(settings.loops.self_paced_ceiling, Duration::from_secs(900));
-    assert_eq!(settings.serve.port, Some(9119));
+    assert_eq!(settings.serve.port, 9119);
     assert!(!settings.heartbeats.default_prompt.is_empty());
     assert!(settings.serve.cron && !settings.serve.passive);
 }

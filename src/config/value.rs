@@ -13,6 +13,8 @@ pub enum Kind {
     Flag,
     /// A whole number; less than this is this.
     Count(i64),
+    /// A port of TCP; 0 is any free one.
+    Port,
     /// A number, mostly of seconds; less than this is this.
     Number(f64),
     /// Any text.
@@ -32,7 +34,7 @@ pub enum Value {
     Unset,
     /// Of [`Kind::Flag`].
     Flag(bool),
-    /// Of [`Kind::Count`].
+    /// Of [`Kind::Count`] and [`Kind::Port`].
     Count(i64),
     /// Of [`Kind::Number`].
     Number(f64),
@@ -84,6 +86,7 @@ impl Kind {
         match self {
             Self::Flag => "true or false".to_owned(),
             Self::Count(_) => "a whole number".to_owned(),
+            Self::Port => "a port from 0 to 65535".to_owned(),
             Self::Number(_) => "a number".to_owned(),
             Self::Text => "text".to_owned(),
             Self::Zone => "the name of a zone that is known here, like Europe/Berlin".to_owned(),
@@ -97,10 +100,14 @@ impl Kind {
         let value = match (self, &node.content) {
             (_, Content::Null) => Some(Value::Unset),
             (Self::Flag, Content::Flag(flag)) => Some(Value::Flag(*flag)),
-            (Self::Count(_) | Self::Number(_), Content::Integer(number)) => self.number(*number),
+            (Self::Count(_) | Self::Port | Self::Number(_), Content::Integer(number)) => {
+                self.number(*number)
+            }
             (Self::Count(_) | Self::Number(_), Content::Number(number)) => self.fraction(*number),
             // Hermes Agent converts, so a quoted number is one.
-            (Self::Count(_) | Self::Number(_), Content::Text(text)) => self.digits(text),
+            (Self::Count(_) | Self::Port | Self::Number(_), Content::Text(text)) => {
+                self.digits(text)
+            }
             (Self::Text | Self::Zone | Self::Choice(_), Content::Text(text)) => self.text(text),
             (Self::Words, Content::List(items)) => words(items),
             _ => None,
@@ -117,7 +124,7 @@ impl Kind {
                 "0" | "false" | "no" | "off" => Some(Value::Flag(false)),
                 _ => None,
             },
-            Self::Count(_) | Self::Number(_) => self.digits(trimmed),
+            Self::Count(_) | Self::Port | Self::Number(_) => self.digits(trimmed),
             Self::Text | Self::Zone | Self::Choice(_) => self.text(trimmed),
             Self::Words => Some(Value::Words(
                 trimmed.split_whitespace().map(str::to_owned).collect(),
@@ -142,7 +149,8 @@ impl Kind {
         Misfit {
             expected: self.expected(),
             found: match (self, found) {
-                (Self::Choice(_) | Self::Zone, Content::Text(text)) => shown(text),
+                (Self::Choice(_) | Self::Zone | Self::Port, Content::Text(text)) => shown(text),
+                (Self::Port, Content::Integer(number)) => number.to_string(),
                 (Self::Words, Content::Text(text)) => begin(text),
                 _ => found.name().to_owned(),
             },
@@ -152,6 +160,9 @@ impl Kind {
     fn number(self, number: i64) -> Option<Value> {
         match self {
             Self::Count(least) => Some(Value::Count(number.max(least))),
+            Self::Port => u16::try_from(number)
+                .is_ok()
+                .then_some(Value::Count(number)),
             // A whole number of this size is exact, or no sensible number of seconds.
             Self::Number(least) => i32::try_from(number)
                 .ok()
@@ -236,6 +247,11 @@ mod tests {
         assert_eq!(read(Kind::Count(0), "'7'"), Some(Value::Count(7)));
         assert_eq!(read(Kind::Count(0), "yes"), None);
         assert_eq!(read(Kind::Count(0), "[7]"), None);
+        assert_eq!(read(Kind::Port, "65535"), Some(Value::Count(65_535)));
+        for port in ["65536", "-1", "80.5", "http"] {
+            assert_eq!(read(Kind::Port, port), None, "{port}");
+        }
+        assert_eq!(Kind::Port.read_text("70000").unwrap_err().found, "'70000'");
         assert_eq!(read(Kind::Number(0.0), "1:30"), Some(Value::Number(90.0)));
         assert_eq!(read(Kind::Number(0.0), ".inf"), None);
         assert_eq!(read(Kind::Number(0.0), "~"), Some(Value::Unset));

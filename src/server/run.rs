@@ -251,10 +251,7 @@ impl Start {
     /// Serve listens to this host alone, unless it is told who else may come.
     async fn bind(&self, token: &str) -> Result<(TcpListener, Reach)> {
         let host = self.read.serve.host.clone();
-        let port = self.read.serve.port.ok_or_else(|| {
-            Error::new(Kind::Invalid, "serve.port is no port")
-                .with_hint("a port is a number from 0 (any free one) to 65535")
-        })?;
+        let port = self.read.serve.port;
         let chosen = self.read.token.is_some() && token.len() >= TOKEN;
         let fine = start::is_loopback(&host) || (self.options.auth && chosen);
         if !fine {
@@ -262,9 +259,7 @@ impl Start {
                 Kind::Refused,
                 format!("serve does not listen at {host} without authentication"),
             )
-            .with_hint(format!(
-                "give --auth, and set serve.token in config.toml to {TOKEN} random characters or more"
-            ))
+            .with_hint(self.lacks())
             .with_hint("or leave it on this host and reach it through ssh -L"));
         }
         let listener = listener((&host, port), self.patience)
@@ -279,6 +274,29 @@ impl Start {
             .context(Kind::Io, "failed to learn the port")?
             .port();
         Ok((listener, Reach { host, port }))
+    }
+
+    /// What serve needs before clients of other hosts may come.
+    fn lacks(&self) -> String {
+        let token = match &self.read.token {
+            None => format!(
+                "set serve.token in {} to {TOKEN} random characters or more",
+                self.home.join("config.toml").display()
+            ),
+            Some(token) if token.len() < TOKEN => format!(
+                "serve.token has {} characters: {TOKEN} are the least",
+                token.len()
+            ),
+            Some(_) => String::new(),
+        };
+        let auth = if self.options.auth {
+            ""
+        } else {
+            "give --auth token"
+        };
+        let lacks = [auth, token.as_str()];
+        let lacks = lacks.into_iter().filter(|lack| !lack.is_empty());
+        lacks.collect::<Vec<_>>().join(", and ")
     }
 
     async fn serve(

@@ -103,7 +103,7 @@ fn check_names_file_line_and_what_was_meant() {
             "{}/config.yaml:2:3: unknown name cron.max_paralel_jobs\n  did you mean cron.max_parallel_jobs?",
             home.display()
         )))
-        .stdout(predicate::str::contains("config.toml:2:8: serve.port is text, not a whole number"));
+        .stdout(predicate::str::contains("config.toml:2:8: serve.port is 'x', not a port from 0 to 65535"));
     let broken = with_files("a: [1\nb: 2\n", "");
     let checked = document(&broken, &["config", "check", "--json"]);
     let problem = &checked["homes"][0]["problems"][0];

@@ -21,6 +21,20 @@ fn usage_errors_end_with_64_and_help_with_0() {
         .assert()
         .code(64)
         .stderr(predicate::str::contains("bogus"));
+    // A verb of other commands is told as theirs, and what is hidden is told to nobody.
+    let said = |word| {
+        let output = sandbox.hermes().arg(word).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(64));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let status = said("status");
+    for verb in ["'cron status'", "'loop status'", "'heartbeat status'"] {
+        assert!(status.contains(verb), "{status}");
+    }
+    assert!(said("sesion").contains("'session'"));
+    for word in ["survivors", "workers"] {
+        assert!(!said(word).contains("similar"), "{}", said(word));
+    }
     sandbox
         .hermes()
         .arg("--help")

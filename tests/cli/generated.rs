@@ -57,11 +57,17 @@ fn manual_pages_are_those_of_this_command_line() {
 #[test]
 fn every_command_has_examples_and_no_full_stop_on_its_first_line() {
     for (name, text) in files(&checked_in("man")) {
-        assert!(text.contains("Examples:"), "{name} has no examples");
+        assert!(text.contains("EXAMPLES"), "{name} has no examples");
         let summary = text
             .lines()
             .find(|line| line.starts_with("hermes") && line.contains(" \\- "))
             .unwrap_or_else(|| panic!("{name} has no summary"));
         assert!(!summary.ends_with('.'), "{name}: {summary}");
+        // What is folded at 80 columns cannot be pasted.
+        let (_, examples) = text.split_once(".SH \"EXAMPLES\"").expect("they are there");
+        for line in examples.lines().map(|line| line.replace('\\', "")) {
+            let is_example = line.starts_with("  ");
+            assert!(!is_example || line.len() < 80, "{name}: {line}");
+        }
     }
 }

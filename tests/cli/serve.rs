@@ -148,6 +148,10 @@ fn it_does_not_listen_to_other_hosts_without_authentication() {
         .code(1);
     let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(said.contains("without authentication"), "{said}");
+    assert!(
+        said.contains("hint: give --auth token, and set serve.token in "),
+        "{said}"
+    );
     sandbox
         .hermes()
         .args(["serve", "--host", "0.0.0.0", "--auth", "token"])
