@@ -3,6 +3,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,25 +58,36 @@ async fn run(stream: UnixStream, front: Arc<Front>) {
         return;
     };
     let (reader, mut writer) = stream.into_split();
-    let mut lines = Lines::new(reader);
-    loop {
-        tokio::select! {
-            line = lines.next() => {
-                let Some(line) = line else { break };
-                if !connection.frame(line).await {
-                    break;
-                }
-            }
-            frame = inbox.next() => {
-                let Some(frame) = frame else { break };
-                let line = format!("{frame}\n");
-                if !matches!(timeout(SEND, writer.write_all(line.as_bytes())).await, Ok(Ok(()))) {
-                    break;
-                }
+    // Each way goes on while the other one waits: a client may send more than it reads meanwhile.
+    let asks = async {
+        let mut lines = Lines::new(reader);
+        while let Some(line) = lines.next().await {
+            if !connection.frame(line).await {
+                break;
             }
         }
-    }
+    };
+    let answers = async {
+        while let Some(frame) = inbox.next().await {
+            let line = format!("{frame}\n");
+            if !matches!(
+                timeout(SEND, writer.write_all(line.as_bytes())).await,
+                Ok(Ok(()))
+            ) {
+                break;
+            }
+        }
+    };
+    let mut answers = pin!(answers);
+    let hears = tokio::select! {
+        () = asks => true,
+        () = &mut answers => false,
+    };
     connection.close().await;
+    if hears {
+        // Who has said everything still gets the answers to it.
+        answers.await;
+    }
 }
 
 /// Lines of a reader, of bounded length; what was read of one stays when nobody waits for it.

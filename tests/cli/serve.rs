@@ -1,6 +1,8 @@
 //! `hermes serve` as a process: the way in, the way out, and who may come.
 
-use std::net::TcpListener;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener};
+use std::os::unix::net::UnixStream;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -407,7 +409,6 @@ fn a_client_on_another_host_has_its_time_to_answer_a_ping() {
 
 #[test]
 fn the_kernel_says_who_is_on_the_unix_socket() {
-    use std::io::{Read as _, Write as _};
     use std::os::unix::fs::PermissionsExt as _;
 
     if !rustix::process::geteuid().is_root() {
@@ -427,7 +428,7 @@ fn the_kernel_says_who_is_on_the_unix_socket() {
         let uid = rustix::process::Uid::from_raw(uid);
         // The ids of this thread alone.
         rustix::thread::set_thread_res_uid(uid, uid, uid).expect("another account");
-        let mut stream = std::os::unix::net::UnixStream::connect(&socket).expect("a way in");
+        let mut stream = UnixStream::connect(&socket).expect("a way in");
         let request = b"{\"id\":1,\"method\":\"ping\"}\n";
         let _closed_already = stream.write_all(request);
         let mut answer = [0; 1];
@@ -440,4 +441,57 @@ fn the_kernel_says_who_is_on_the_unix_socket() {
     assert_eq!(of(0), 1, "root is heard");
     assert_eq!(of(65534), 0, "nobody is not");
     assert_eq!(serve.page("/healthz").0, 200);
+}
+
+/// A request on the Unix socket, as a line.
+fn line(id: u32, method: &str, params: &Value) -> String {
+    let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    format!("{request}\n")
+}
+
+#[test]
+fn who_has_said_everything_on_the_unix_socket_still_gets_the_answer() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let _serve = Serving::start(&sandbox);
+    let socket = sandbox.home().join("run/serve.sock");
+    for _ in 0..20 {
+        let mut client = UnixStream::connect(&socket).expect("a connection");
+        let asked = line(1, "ping", &json!({})) + &line(2, "session.active_list", &json!({}));
+        client.write_all(asked.as_bytes()).expect("it takes lines");
+        client.shutdown(Shutdown::Write).expect("half an end");
+        let mut told = String::new();
+        client.read_to_string(&mut told).expect("its end");
+        let told: Vec<Value> = told
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        let ids: Vec<_> = told.iter().map(|frame| &frame["id"]).collect();
+        assert_eq!(ids, [&Value::Null, &json!(1), &json!(2)], "{told:?}");
+    }
+}
+
+#[test]
+fn who_sends_more_on_the_unix_socket_than_it_reads_meanwhile_is_read() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let _serve = Serving::start(&sandbox);
+    let socket = sandbox.home().join("run/serve.sock");
+    let client = UnixStream::connect(socket).expect("a connection");
+    // Answers that fill the socket's buffer, and then requests that do.
+    let long = "x".repeat(1 << 19);
+    let said = json!([{"role": "user", "content": long}]);
+    let mut asked = line(1, "session.create", &json!({"messages": said}));
+    asked += &line(2, "ping", &json!({"said": "x".repeat(1 << 19)}));
+    asked += &line(3, "ping", &json!({}));
+    // Serve would give up a client that takes nothing for 30 s.
+    let patience = Some(std::time::Duration::from_secs(20));
+    client.set_write_timeout(patience).expect("a deadline");
+    (&client).write_all(asked.as_bytes()).expect("it is read");
+    let mut lines = BufReader::new(client).lines();
+    let mut id = Value::Null;
+    while id != 3 {
+        let line = lines.next().expect("a line").expect("text");
+        id = serde_json::from_str::<Value>(&line).expect("JSON")["id"].take();
+    }
 }
