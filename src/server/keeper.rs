@@ -22,6 +22,7 @@ use super::lease_file::Leases;
 use super::turn::words;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::output::human;
 use crate::sessions::schedule::TimerKind;
 use crate::sessions::store::{Step, Store, Write};
 use crate::timers::driver::Saved;
@@ -133,6 +134,9 @@ impl Desk {
                 let _stopped = hub.blocking_send(Input::Event(event));
             }
             if over {
+                if let Some(lost) = self.lost() {
+                    tracing::error!("{lost}");
+                }
                 if let Some(leases) = &mut self.leases {
                     leases.give_back();
                     leases.save();
@@ -140,6 +144,28 @@ impl Desk {
                 return watch.rests();
             }
         }
+    }
+
+    /// What the end of serve costs that the store never took, in words.
+    fn lost(&self) -> Option<String> {
+        let signs = |write: &&Write| matches!(write, Write::Alive(..) | Write::Gone(_));
+        let lost: Vec<_> = self.waiting.iter().filter(|one| !signs(one)).collect();
+        if lost.is_empty() {
+            return None;
+        }
+        let said: BTreeSet<i64> = lost
+            .iter()
+            .filter_map(|one| match one {
+                Write::Message(message) => Some(message.id),
+                _ => None,
+            })
+            .collect();
+        let many = human::count(lost.len(), "change", "changes");
+        let said = human::count(said.len(), "message", "messages");
+        let why = self.trouble.as_deref().unwrap_or("it gave no reason");
+        Some(format!(
+            "The store did not take {many} ({said}) until the end, and what was new is lost: {why}."
+        ))
     }
 
     /// The next order. Where none is there the leases are brought up to date, so that a crowd of

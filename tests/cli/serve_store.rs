@@ -10,6 +10,7 @@ use rustix::process::Resource;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
+use crate::common::log::Log;
 use crate::common::serving::{self, Serving};
 
 /// An account that owns nothing, for tests that run as root: root may write anything.
@@ -57,10 +58,9 @@ fn breaks(
     assert_eq!(count(&sandbox, "ask: check"), 1, "it cannot be claimed");
     let params = json!({"session_id": session, "text": "ask: kept"});
     client.call("prompt.submit", &params);
-    assert_eq!(
-        client.wait_for("message.complete")["payload"]["status"],
-        "complete"
-    );
+    let done = &client.wait_for("message.complete")["payload"];
+    assert_eq!(done["status"], "complete");
+    assert_eq!(done["persisted_turn"]["complete"], false, "{done}");
     let params = json!({"session_id": session, "name": "loop", "arg": "1h ask: other"});
     let set = client.call("command.dispatch", &params);
     let output = set["output"].as_str().expect("words");
@@ -184,4 +184,25 @@ fn a_store_that_is_locked_for_thirty_seconds_at_length() {
             connection.execute_batch("ROLLBACK").expect("its end");
         },
     );
+}
+
+#[test]
+#[ignore = "waits for the store as long as a stop does: tests/run long"]
+fn what_the_store_never_took_is_said_at_the_end_at_length() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let command = serving::command(&sandbox, serving::BEGIN, &[]);
+    let mut shell = serving::patient(&sandbox, &command, "");
+    shell.stdout(Stdio::piped());
+    let (child, mut log) = Log::of(shell);
+    let serve = Serving::ready(&sandbox, child);
+    serve.limit(Resource::Fsize, Some(4096));
+    let mut client = serve.client();
+    let made = client.call("session.create", &json!({}));
+    let params = json!({"session_id": made["session_id"], "text": "ask: kept"});
+    client.call("prompt.submit", &params);
+    client.wait_for("message.complete");
+    assert_eq!(serve.stop().code(), Some(0));
+    let lost = log.wait_for("is lost");
+    assert!(lost.contains("(2 messages)"), "{lost}");
 }

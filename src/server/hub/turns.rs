@@ -379,11 +379,13 @@ impl Hub {
     }
 
     fn complete(&mut self, id: &str, over: &Over<'_>) {
+        // What waits for a store in trouble is kept, but not there.
+        let stored = over.status == "complete" && self.keeping.trouble.is_none();
         let mut payload = json!({
             "text": over.text,
             "usage": {},
             "status": over.status,
-            "persisted_turn": {"row_ids": over.rows, "complete": over.status == "complete"},
+            "persisted_turn": {"row_ids": over.rows, "complete": stored},
         });
         if let (Some((why, surface)), Some(payload)) = (over.error, payload.as_object_mut()) {
             payload.insert("error".into(), why.into());
