@@ -153,6 +153,11 @@ fn answer(id: &Value, object: &mut Map<String, Value>) -> Result<Frame, (Value, 
     })
 }
 
+/// Longest message or command, in bytes.
+const MESSAGE: usize = 4 << 20;
+/// Longest other text: titles, ids, paths.
+const NAME: usize = 4096;
+
 /// The parameters of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Params(pub Map<String, Value>);
@@ -161,10 +166,18 @@ impl Params {
     /// A text; `None` where there is none, or null.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When it is something else, or too long.
     pub fn text(&self, name: &str) -> Result<Option<&str>, Failure> {
+        let most = match name {
+            "text" | "command" | "arg" => MESSAGE,
+            _ => NAME,
+        };
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if text.len() > most => {
+                let text = format!("{name} has {most} bytes at most");
+                Err(Failure::new(code::BAD_ARGUMENT, text))
+            }
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(wrong_type(name, "a string")),
         }

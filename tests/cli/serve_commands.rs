@@ -270,3 +270,46 @@ fn a_timer_of_a_desktop_application_ends_with_it_and_that_is_said() {
         assert!(said.contains("hermes service print"), "{said}");
     }
 }
+
+#[test]
+fn what_is_too_long_is_refused_with_the_limit_and_changes_nothing() {
+    let sandbox = Sandbox::new();
+    serving::configure(&sandbox, "");
+    let serve = Serving::start(&sandbox);
+    let mut client = serve.client();
+    let session = create(&mut client, &json!({"title": "short"}));
+    let long = |bytes| "x".repeat(bytes);
+    for (method, params, most) in [
+        (
+            "prompt.submit",
+            json!({"text": long((4 << 20) + 1)}),
+            "text has 4194304",
+        ),
+        (
+            "session.title",
+            json!({"title": long(4097)}),
+            "title has 4096",
+        ),
+        ("session.create", json!({"cwd": long(4097)}), "cwd has 4096"),
+    ] {
+        let mut params = params;
+        params["session_id"] = session.clone();
+        let refused = client.ask(method, &params);
+        assert_eq!(refused["error"]["code"], 4004, "{method}");
+        let words = refused["error"]["message"].as_str().expect("words");
+        assert!(words.starts_with(most), "{words}");
+    }
+    for name in ["loop", "heartbeat"] {
+        let text = format!("5m {}", long(1 << 16));
+        let told = said(&mut client, &session, name, &text);
+        assert!(told.contains("65536 bytes at most"), "{name}");
+    }
+    let params = json!({"session_id": session});
+    assert_eq!(client.call("session.title", &params)["title"], "short");
+    let held = control(&mut client, &session);
+    assert!(
+        held["loop"].is_null() && held["heartbeat"].is_null(),
+        "{held}"
+    );
+    assert_eq!(serving::asked(&sandbox), [""; 0]);
+}

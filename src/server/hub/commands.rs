@@ -25,6 +25,10 @@ const HELP: &str = "\
 /status                                                    what this session does
 Work that must run at fixed times, without this conversation, is a cron job: hermes cron create.";
 
+/// Longest text of a timer, in bytes: each wake-up and each look at it has it whole. A standing task that
+/// is in a file is cut there.
+const TIMER: usize = 64 << 10;
+
 /// How `/loop` is used.
 const LOOP_USAGE: &str = "usage: /loop [INTERVAL] PROMPT [--times N] [--until CONDITION], \
 as in /loop 5m check the build; a bare /loop takes its task from loop.md";
@@ -121,6 +125,9 @@ impl Hub {
         form: Form,
     ) -> Option<Value> {
         let done = match command.name {
+            "loop" | "proactive" | "heartbeat" if command.arg.len() > TIMER => Done::Says(format!(
+                "What is run again and again has {TIMER} bytes at most."
+            )),
             "help" => Done::Says(HELP.to_owned()),
             "status" => Done::Says(self.status_text(id)),
             "heartbeat" => self.heartbeat(id, &command.arg),
@@ -228,6 +235,7 @@ impl Hub {
             .sessions
             .get(&id)
             .and_then(|live| live.last_asked.clone());
+        let said = said.filter(|said| said.len() <= TIMER);
         let task = task.filter(|task| !task.trim().is_empty()).or(said);
         let Some(task) = task else {
             return Some(form.answer(LOOP_USAGE));

@@ -15,8 +15,6 @@ use crate::timers::event::{NeverBegan, TimerEvent};
 
 /// Messages that wait for one session.
 const QUEUED: usize = 32;
-/// Longest message, in bytes.
-const LONGEST: usize = 4 << 20;
 
 /// A conversation is only added to: a prompt that wants a part of it gone is not run without that.
 fn refuse_to_cut(params: &Params) -> Result<(), Failure> {
@@ -36,10 +34,6 @@ impl Hub {
     pub(super) fn submit(&mut self, asked: Asked<'_>) -> Result<Option<Value>, Failure> {
         let id = self.known(asked)?;
         let text = asked.params.required("text")?.to_owned();
-        if text.len() > LONGEST {
-            let text = format!("a message has {LONGEST} bytes at most");
-            return Err(Failure::new(code::BAD_ARGUMENT, text));
-        }
         if self.draining {
             return Err(Failure::new(code::RETIRING, "serve is stopping"));
         }
