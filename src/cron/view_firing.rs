@@ -28,6 +28,8 @@ pub struct Situation {
     pub stop: Option<InForce>,
     /// How jobs would be dispatched; none where the host could not be looked at.
     pub dispatch: Option<Dispatch>,
+    /// For how many seconds the scheduler has been running, where its process is seen.
+    pub running_for: Option<i64>,
     /// Our serve ticks: neither `serve.cron` nor `--no-cron` keeps it from that.
     pub serve_ticks: bool,
     /// Why no job that is armed would do its work, where that was looked at.
@@ -93,6 +95,7 @@ impl Situation {
         let fresh = self
             .last_tick
             .map(|beat| now.duration_since(beat).as_secs() <= FRESH);
+        let is_starting = self.running_for.is_some_and(|age| age <= FRESH);
         match (&self.scheduler, fresh) {
             (Scheduler::None { .. }, _) => {
                 reasons.push(format!("no scheduler is alive ({})", self.tick_words(now)));
@@ -106,7 +109,13 @@ impl Situation {
                     self.tick_words(now)
                 ));
             }
-            (Scheduler::CannotTell { .. }, _) | (_, Some(true) | None) => {}
+            (Scheduler::CannotTell { .. }, _) | (_, Some(true)) => {}
+            _ if is_starting => {}
+            (_, None) if self.running_for.is_none() => {}
+            (_, None) => reasons.push(format!(
+                "the scheduler runs, but has never ticked ({})",
+                self.tick_words(now)
+            )),
             (_, Some(false)) => reasons.push(format!(
                 "the scheduler runs, but does not tick ({})",
                 self.tick_words(now)
@@ -240,6 +249,7 @@ mod tests {
             last_error: None,
             stop: None,
             dispatch: None,
+            running_for: None,
             serve_ticks: true,
             all_in_vain: None,
         }
@@ -257,6 +267,20 @@ mod tests {
             panic!("it is stalled");
         };
         assert!(reasons[0].contains("last tick 7h ago"), "{reasons:?}");
+    }
+
+    #[test]
+    fn b33_a_scheduler_that_has_just_begun_is_starting_and_not_stalled() {
+        let mut seen = served(Some(25_200));
+        seen.running_for = Some(60);
+        assert_eq!(seen.firing(now()), Firing::Yes);
+        seen.last_tick = None;
+        assert_eq!(seen.firing(now()), Firing::Yes);
+        seen.running_for = Some(FRESH + 1);
+        let reasons = seen.firing(now()).reasons();
+        assert!(reasons[0].contains("has never ticked"), "{reasons:?}");
+        seen.last_tick = Some(now() - SignedDuration::from_secs(25_200));
+        assert_eq!(seen.firing(now()).known(), Some(false));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::home::Home;
 use crate::host::facts::Facts;
 use crate::host::process_probe::command_line;
-use crate::host::scheduler_owner::{Scheduler, scheduler};
+use crate::host::scheduler_owner::{Scheduler, processes, scheduler};
 use crate::host::{Caller, Choice, complete, observe};
 
 /// Longest look at the host: a bus may hang.
@@ -38,6 +38,10 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
             why: error.to_string(),
         },
     };
+    let running_for = facts
+        .as_ref()
+        .ok()
+        .and_then(|facts| running_for(facts, &scheduler, now));
     let dispatch = facts.ok().map(|facts| {
         let (derived, _guesses) = derive(&facts);
         Dispatch {
@@ -56,9 +60,18 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         last_error: marker("ticker_last_error").and_then(|text| tick_error(&text)),
         stop: stop_file::in_force(home, now),
         dispatch,
+        running_for,
         serve_ticks,
         all_in_vain: None,
     }
+}
+
+/// For how many seconds the process that schedules has been running.
+fn running_for(facts: &Facts, scheduler: &Scheduler, now: Timestamp) -> Option<i64> {
+    let pid = scheduler.pid()?;
+    let mut seen = processes(facts).filter(|process| process.pid == pid);
+    let started = crate::db::instant(*seen.next()?.started_at.known()?)?;
+    Some(now.duration_since(started).as_secs())
 }
 
 /// Whether the serve was told by its command line not to tick.
@@ -104,7 +117,15 @@ fn who(caller: &Caller, facts: &Facts, home: &Home) -> Scheduler {
         why: format!("{} was not looked at in time", home.path().display()),
     };
     let first = of(facts).unwrap_or_else(unknown);
-    if first.runs() == Some(true) || home.root() == *home {
+    // Which profiles a gateway of the root serves is in the records of that one.
+    let by_root = matches!(
+        first,
+        Scheduler::Gateway {
+            multiplexed: true,
+            ..
+        }
+    );
+    if (first.runs() == Some(true) && !by_root) || home.root() == *home {
         return first;
     }
     let all = self::facts(caller, home, None).ok();

@@ -14,11 +14,18 @@ pub fn on_path(name: &str, path: &str) -> Option<PathBuf> {
     places(name, path).find(|place| is_program(place))
 }
 
-/// Where a program of that name may lie, the first first.
+/// Where a program of that name may lie, wherever one works, the first first.
 pub fn places(name: &str, path: &str) -> impl Iterator<Item = PathBuf> {
     path.split(':')
         .filter(|directory| directory.starts_with('/'))
         .map(move |directory| Path::new(directory).join(name))
+}
+
+/// The other elements of a `PATH`, the empty ones among them: they begin in the working directory of
+/// whoever looks.
+pub fn relative(path: &str) -> impl Iterator<Item = &str> {
+    path.split(':')
+        .filter(|directory| !directory.starts_with('/'))
 }
 
 /// Whether this is a file that somebody may execute.

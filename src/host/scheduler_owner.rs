@@ -4,7 +4,7 @@
 //! ticks where no gateway does; a desktop's backend where neither is. A plain serve of Hermes Agent
 //! never ticks. A lock or a record whose process cannot be checked is "cannot tell", never "none".
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,10 @@ use super::facts::{Fact, Facts, HomeRecords, OwnerRecord, ProcessFacts, Program,
 use super::liveness::{Doubt, Liveness};
 use super::locks::Holder;
 use crate::home::Home;
+
+mod serving;
+
+pub use serving::{Place, reaches, servers, serves, stand_bys};
 
 /// Who fires the schedules of a home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,25 +135,6 @@ pub fn ticks(process: &ProcessFacts) -> Option<bool> {
     }
 }
 
-/// The processes that serve a home, or its root: gateways and serves, whether or not they tick.
-pub fn servers<'a>(facts: &'a Facts, home: &Home) -> impl Iterator<Item = &'a ProcessFacts> {
-    let places = places(home);
-    processes(facts)
-        .filter(|process| matches!(process.role, Role::Serve | Role::Gateway))
-        .filter(move |process| {
-            process
-                .home
-                .known()
-                .is_some_and(|path| places.contains(path))
-        })
-}
-
-/// The home itself, then its root: what serves the root serves its profiles.
-#[must_use]
-pub fn places(home: &Home) -> [PathBuf; 2] {
-    [home.path().to_owned(), home.root().path().to_owned()]
-}
-
 /// All processes of the two programs that were seen.
 pub fn processes(facts: &Facts) -> impl Iterator<Item = &ProcessFacts> {
     let all = facts.dispatcher.process.iter().chain(&facts.others);
@@ -166,9 +151,10 @@ fn serving<'a>(
         .filter(move |process| process.home.known().is_some_and(|served| served == home))
 }
 
-/// A unit of this home whose manager says that it runs: it tells also of what `/proc` hides.
-fn active<'a>(facts: &'a Facts, home: &Path, role: Role) -> Option<&'a UnitFacts> {
-    facts.units.known()?.iter().find(|unit| {
+/// Units of this home whose manager says that they run: it tells also of what `/proc` hides.
+fn active<'a>(facts: &'a Facts, home: &'a Path, role: Role) -> impl Iterator<Item = &'a UnitFacts> {
+    let units = facts.units.known().into_iter().flatten();
+    units.filter(move |unit| {
         let runs = unit.asked && unit.active_state.as_deref() == Some("active");
         runs && unit.main_pid.is_some()
             && unit.role == Some(role)
@@ -180,7 +166,7 @@ fn gateway(facts: &Facts, home: &HomeRecords) -> Said {
     if let Some(process) = serving(facts, &home.path, Role::Gateway).next() {
         return Said::Runs(Some(process.pid));
     }
-    if let Some(unit) = active(facts, &home.path, Role::Gateway) {
+    if let Some(unit) = active(facts, &home.path, Role::Gateway).next() {
         return Said::Runs(unit.main_pid);
     }
     let records = [
@@ -190,23 +176,38 @@ fn gateway(facts: &Facts, home: &HomeRecords) -> Said {
     by_files(&home.gateway_lock_held, &records)
 }
 
+/// Our serve of this home, where one is seen or tells of itself, whether or not it is what ticks.
+#[must_use]
+pub fn our_serve(facts: &Facts, home: &HomeRecords) -> Option<Scheduler> {
+    match serve(facts, home) {
+        Said::Runs(pid) => Some(Scheduler::Serve { pid }),
+        Said::Not | Said::Unsure(_) => None,
+    }
+}
+
 fn serve(facts: &Facts, home: &HomeRecords) -> Said {
-    let ours = serving(facts, &home.path, Role::Serve)
-        .find(|process| process.program == Some(Program::Ours));
-    if let Some(process) = ours {
+    let mut ours = serving(facts, &home.path, Role::Serve)
+        .filter(|process| process.program == Some(Program::Ours));
+    if let Some(process) = ours.find(|process| !serving::waits(home, process)) {
         return Said::Runs(Some(process.pid));
     }
-    let unit =
+    // A unit runs while its serve stands by, too.
+    let waits = |pid: u32| {
+        let mut seen = processes(facts).filter(|process| process.pid == pid);
+        seen.any(|process| serving::waits(home, process))
+    };
+    let mut units =
         active(facts, &home.path, Role::Serve).filter(|unit| unit.program == Some(Program::Ours));
-    if let Some(unit) = unit {
+    if let Some(unit) = units.find(|unit| !unit.main_pid.is_some_and(waits)) {
         return Said::Runs(unit.main_pid);
     }
     by_files(&home.serve_lock_held, &[("run/serve.json", &home.serve)])
 }
 
-fn desktop<'a>(facts: &'a Facts, home: &'a HomeRecords) -> Option<&'a ProcessFacts> {
-    serving(facts, &home.path, Role::Serve).find(|process| {
-        process.program == Some(Program::HermesAgent) && ticks(process) == Some(true)
+fn desktop<'a>(facts: &'a Facts, home: &HomeRecords) -> Option<&'a ProcessFacts> {
+    servers(facts, &Home::at(&home.path)).find(|process| {
+        let backend = process.role == Role::Serve && process.program == Some(Program::HermesAgent);
+        backend && ticks(process) == Some(true)
     })
 }
 

@@ -9,7 +9,8 @@ use crate::host::facts::{
     AccountFacts, Environment, HomeRecords, HostRecord, Machine, ProcessFacts, Program, Role,
 };
 use crate::host::locks::LockTable;
-use crate::host::{Caller, Choice, observe, records_probe, scheduler_owner};
+use crate::host::scheduler_owner::reaches;
+use crate::host::{Caller, Choice, observe, records_probe};
 use crate::runtime::Runtime;
 
 /// Where they are looked for.
@@ -109,7 +110,6 @@ impl Neighbours {
 #[must_use]
 pub fn of_desktop_alone(runtime: &Runtime, home: &Home) -> Option<u32> {
     let seen = observe(&Choice::default(), &Caller::of(runtime)).ok()?;
-    let places = scheduler_owner::places(home);
     let mut backends = seen.processes.iter().filter(|process| {
         process.role == Role::Serve
             && process.program == Some(Program::HermesAgent)
@@ -117,7 +117,7 @@ pub fn of_desktop_alone(runtime: &Runtime, home: &Home) -> Option<u32> {
             && process
                 .home
                 .known()
-                .is_some_and(|path| places.contains(path))
+                .is_some_and(|path| reaches(process.program, path, home))
     });
     let first = backends.next()?;
     let desktop = |process: &ProcessFacts| process.desktop.known() == Some(&true);

@@ -44,7 +44,8 @@ fn b115_timers_of_our_serve_are_driven_while_it_lives_and_only_then() {
         assert!(summary.contains("is not driven: overdue by"), "{summary}");
     }
     // The next serve takes them over.
-    let serve = Serving::at(&sandbox, LATER);
+    let mut serve = Serving::at(&sandbox, LATER);
+    serve.clock("settle");
     assert_eq!(told(&sandbox, LATER), []);
     assert_eq!(serve.stop().code(), Some(0));
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{job, script};
+use crate::common::jobs::{NOW, job, script};
 
 /// The report on this home, whose service has this `PATH`.
 fn report(sandbox: &Sandbox, path: &str, words: &[&str]) -> (Value, String) {
@@ -80,6 +80,36 @@ fn b31_b32_what_jobs_call_is_looked_for_on_the_services_path() {
     assert_eq!(summaries(&bad, "HM517"), wanted);
     let (good, _) = report(&sandbox, "/opt/none:/usr/bin:/bin", &only);
     assert_eq!(summaries(&good, "HM517"), wanted[2..]);
+}
+
+#[test]
+fn b31_an_empty_path_is_the_directory_of_the_job_to_the_doctor_and_to_the_run() {
+    let sandbox = home(&[("a.sh", "echo fine")]);
+    let id = format!("{:0>12}", "a.sh".len());
+    let said = |words: &[&str], path: &str| {
+        let mut command = sandbox.hermes();
+        command.env("PATH", path).env("__HERMES_NOW", NOW);
+        let output = command.args(words).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text)
+    };
+    let both = |path: &str| {
+        let (_, text) = said(&["doctor", "--only", "jobs-needs", "--json"], path);
+        let document: Value = serde_json::from_str(&text).expect("one document");
+        let (code, _) = said(&["cron", "run", &id], path);
+        (summaries(&document, "HM517"), code)
+    };
+    let missing = "job 'a.sh' needs 'bash', which is not on the service's PATH";
+    for path in ["", "/nowhere", "/nowhere:"] {
+        assert_eq!(both(path), (vec![missing.to_owned()], Some(1)), "{path:?}");
+    }
+    let (_, text) = said(&["doctor", "-v", "--only", "jobs-needs"], "");
+    assert!(text.contains("PATH is set, and empty"), "{text}");
+    std::os::unix::fs::symlink("/bin/bash", sandbox.home().join("bash")).expect("a link");
+    for path in ["", "/nowhere:", ":/nowhere", "/nowhere::/none"] {
+        assert_eq!(both(path), (Vec::new(), Some(0)), "{path:?}");
+    }
+    assert_eq!(both("/nowhere").1, Some(1));
 }
 
 #[test]

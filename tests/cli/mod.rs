@@ -32,6 +32,7 @@ mod doctor_name;
 mod doctor_own;
 mod doctor_readonly;
 mod doctor_remedies;
+mod doctor_serves;
 mod doctor_service;
 mod doctor_stores;
 mod doctor_unprivileged;

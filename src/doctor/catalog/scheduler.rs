@@ -86,11 +86,12 @@ Right after a start there may be no good tick yet; that is a warning and goes aw
         slug: "store-unowned",
         severity: Error,
         title: "no ticker owns the store of a profile",
-        explanation: "Each profile has a job store of its own, and one process ticks them all in turn. Here the \
-default profile is ticked and this one is not: the process does not know the profile, or was started before it \
-was made.\n\n\
-Restart the process that ticks the others. Do not start a second one for this profile: it is refused, and a \
-unit that restarts it for ever does more harm than good.",
+        explanation: "Each profile has a job store of its own. A gateway of Hermes Agent ticks all of them in \
+turn; our serve ticks its own home alone. Here another profile is ticked and this one is not: no serve was \
+started for it, or the gateway does not know the profile, or was started before it was made.\n\n\
+Where a gateway ticks the others, restart that one. Do not start a second one for this profile: it is refused, \
+and a unit that restarts it for ever does more harm than good. Where a serve of ours ticks the others, start \
+one more with the home of this profile; 'hermes --profile NAME service print' makes its unit.",
         cleared_by: Remedy,
     },
     Entry {

@@ -10,6 +10,7 @@ mod needs;
 mod reads;
 mod sample;
 mod scheduler;
+mod serving;
 mod sessions;
 mod stores;
 mod tick_lock;

@@ -170,6 +170,15 @@ impl Outcome {
         self.findings.push(finding);
     }
 
+    /// Adds to what it saw.
+    pub fn saw(&mut self, words: impl Into<String>) {
+        let words = words.into();
+        self.note = match self.note.take() {
+            Some(before) if before != words => Some(format!("{before}; {words}")),
+            _ => Some(words),
+        };
+    }
+
     /// Adds something that could not be found out and cannot change the verdict.
     pub fn could_not(&mut self, what: impl Into<String>, gap: &Gap) {
         self.unchecked.push(Unchecked {

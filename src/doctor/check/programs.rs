@@ -61,7 +61,7 @@ fn not_found(evidence: &Evidence, missing: &[&ProgramLookup]) -> Finding {
     let facts = &evidence.facts;
     let path_of = |environ: &Fact<Environment>| {
         let environ = environ.known()?;
-        environ.get("PATH").map(str::to_owned)
+        environ.variables.get("PATH").cloned()
     };
     let path = path_of(&facts.dispatcher.environ);
     let mut names: Vec<_> = missing
@@ -71,7 +71,12 @@ fn not_found(evidence: &Evidence, missing: &[&ProgramLookup]) -> Finding {
     names.sort_unstable();
     names.dedup();
     let summary = format!("not on the dispatcher's PATH: {}", names.join(", "));
-    let shown = path.clone().unwrap_or_else(|| "not set".to_owned());
+    let shown = match path.as_deref() {
+        None => "not set",
+        Some("") => "set, and empty",
+        Some(path) => path,
+    };
+    let shown = shown.to_owned();
     // Without systemd-run, Hermes Agent places no worker.
     let places = names.contains(&"systemd-run");
     let level = match severity(evidence) {

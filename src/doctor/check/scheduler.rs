@@ -15,6 +15,7 @@ use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Severity};
 use crate::host::facts::Role;
 use crate::host::locks::Holder;
+use crate::host::scheduler_owner::Scheduler;
 use crate::output::human;
 
 /// The checks of the ticker.
@@ -80,19 +81,110 @@ fn ticker(evidence: &Evidence) -> Outcome {
             return;
         }
         let (ticking, _) = serving::runs(evidence, home);
-        match serving::beating(evidence, home) {
-            Beating::Fresh | Beating::Ahead(_) => {
-                outcome.note = Some("ticking".to_owned());
-            }
+        let beating = serving::beating(evidence, home);
+        match beating {
+            Beating::Fresh | Beating::Ahead(_) => saw(evidence, home, "ticking", outcome),
             Beating::Unreadable => {
                 let marker = ("cron/ticker_heartbeat", &home.ticker.heartbeat);
                 homes::content(home, marker, outcome);
             }
+            _ if ticking && let Some(age) = starting(evidence, home) => {
+                let words = format!("starting for {}", human::duration(age));
+                saw(evidence, home, &words, outcome);
+            }
+            _ if ticking && let Some(root) = passed_over(evidence, home) => {
+                outcome.find(unowned(evidence, (home, root), &count(waiting)));
+            }
             Beating::Stale(age) if ticking => stalled(evidence, home, age, outcome),
-            Beating::Never | Beating::Orphaned if ticking => silent(evidence, home, outcome),
+            Beating::Never if ticking => silent(evidence, home, outcome),
+            // A tick by hand beside it: how it stands itself is known when that is old.
+            Beating::Orphaned if ticking => saw(
+                evidence,
+                home,
+                "ticked by a process that has ended",
+                outcome,
+            ),
             state => nobody(evidence, home, (state, waiting), outcome),
         }
     })
+}
+
+/// What was seen of a home: of which, where there are several.
+fn saw(evidence: &Evidence, home: &HomeEvidence, words: &str, outcome: &mut Outcome) {
+    outcome.saw(match evidence.homes.len() {
+        1 => words.to_owned(),
+        _ => format!("{}: {words}", home.home.profile()),
+    });
+}
+
+/// For how many seconds what is to tick this home has been starting (B33): it need not have ticked yet.
+fn starting(evidence: &Evidence, home: &HomeEvidence) -> Option<i64> {
+    let age = oldest(evidence, home)?;
+    (age <= serving::FRESH).then_some(age.max(0))
+}
+
+/// How many seconds ago the oldest was started of those that tick this home; where one of them does not
+/// tell, nothing is made of the others.
+fn oldest(evidence: &Evidence, home: &HomeEvidence) -> Option<i64> {
+    let servers = serving::servers(evidence, home).into_iter();
+    let ticking = servers.filter(|process| serving::ticks(process));
+    let ages = ticking.map(|process| serving::age(evidence, process));
+    ages.collect::<Option<Vec<_>>>()?.into_iter().max()
+}
+
+/// The root, whose gateway serves this profile too and ticks at home: it goes round its profiles every
+/// minute, and does not come by here.
+fn passed_over<'a>(evidence: &'a Evidence, home: &HomeEvidence) -> Option<&'a HomeEvidence> {
+    let multiplexed = matches!(
+        serving::owner(evidence, home),
+        Some(Scheduler::Gateway {
+            multiplexed: true,
+            ..
+        })
+    );
+    let root = home.home.root();
+    let mut homes = evidence.homes.iter();
+    let root = homes.find(|other| other.home == root && serving::is_ticked(evidence, other))?;
+    (multiplexed && !home.tick_lock.is_held()).then_some(root)
+}
+
+fn count(waiting: Option<usize>) -> String {
+    waiting.map_or_else(
+        || "jobs that cannot be counted".to_owned(),
+        |count| human::count(count, "job", "jobs"),
+    )
+}
+
+/// Nobody ticks this profile, while another home is ticked.
+fn unowned(
+    evidence: &Evidence,
+    (home, neighbour): (&HomeEvidence, &HomeEvidence),
+    jobs: &str,
+) -> Finding {
+    let finding = Finding::new(
+        "HM407",
+        homes::subject(home),
+        format!(
+            "no ticker owns the store of profile {} ({jobs}), while {} is ticked",
+            home.home.profile(),
+            neighbour.home.profile()
+        ),
+    )
+    .seen(last_tick(evidence, home));
+    // A gateway takes up a new profile at its start, and suffers no second one beside it; our serve has
+    // one home, so that a profile wants one of its own.
+    let gateway = matches!(
+        serving::owner(evidence, neighbour),
+        Some(Scheduler::Gateway { .. })
+    );
+    if !gateway {
+        return start(evidence, home, finding);
+    }
+    let mut finding = restart(evidence, neighbour, finding);
+    for remedy in &mut finding.remedies {
+        remedy.verify = homes::verify(home);
+    }
+    finding
 }
 
 fn last_tick(evidence: &Evidence, home: &HomeEvidence) -> Observation {
@@ -114,16 +206,7 @@ fn last_tick(evidence: &Evidence, home: &HomeEvidence) -> Observation {
 fn stalled(evidence: &Evidence, home: &HomeEvidence, age: i64, outcome: &mut Outcome) {
     // A heartbeat that is older than every process that ticks was written under another clock, or by
     // another process: no more is known than how long these have run.
-    let ages = serving::servers(evidence, home).into_iter();
-    let ages = ages.filter(|process| serving::ticks(process));
-    let ages = ages.map(|process| serving::age(evidence, process));
-    let oldest = ages.collect::<Option<Vec<_>>>();
-    let oldest = oldest.and_then(|ages| ages.into_iter().max());
-    if let Some(young) = oldest.filter(|age| *age <= serving::FRESH) {
-        outcome.note = Some(starting(young));
-        return;
-    }
-    let age = oldest.map_or(age, |oldest| age.min(oldest));
+    let age = oldest(evidence, home).map_or(age, |oldest| age.min(oldest));
     let lock = home.path("cron/.tick.lock");
     let since = human::duration(age);
     let (finding, observed) = match &home.tick_lock {
@@ -160,22 +243,10 @@ fn dead(home: &HomeEvidence, since: &str) -> Finding {
     .because_of("HM481")
 }
 
-/// A process that is so young need not have ticked yet.
-fn starting(age: i64) -> String {
-    format!("starting for {}", human::duration(age.max(0)))
-}
-
 /// A process that should tick is there and has never done so.
 fn silent(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
-    let servers = serving::servers(evidence, home);
-    let young = servers.iter().find_map(|process| {
-        let age = serving::age(evidence, process)?;
-        (age <= serving::FRESH).then_some(age)
-    });
-    if let Some(age) = young {
-        outcome.note = Some(starting(age));
-        return;
-    }
+    let mut servers = serving::servers(evidence, home);
+    servers.retain(|process| serving::ticks(process));
     let who = servers.first().map(|process| serving::name(process));
     let who = who.unwrap_or_else(|| "a process".to_owned());
     // B107: whoever waits for the lock schedules nothing, and says so nowhere.
@@ -202,26 +273,13 @@ fn nobody(
     (state, waiting): (Beating, Option<usize>),
     outcome: &mut Outcome,
 ) {
-    let jobs = waiting.map_or_else(
-        || "jobs that cannot be counted".to_owned(),
-        |count| human::count(count, "job", "jobs"),
-    );
+    let jobs = count(waiting);
     let neighbour = evidence
         .homes
         .iter()
         .find(|other| other.home != home.home && serving::is_ticked(evidence, other));
     if let (Some(neighbour), false) = (neighbour, home.home.profile() == "default") {
-        let finding = Finding::new(
-            "HM407",
-            homes::subject(home),
-            format!(
-                "no ticker owns the store of profile {} ({jobs}), while {} is ticked",
-                home.home.profile(),
-                neighbour.home.profile()
-            ),
-        )
-        .seen(last_tick(evidence, home));
-        outcome.find(restart(evidence, neighbour, finding));
+        outcome.find(unowned(evidence, (home, neighbour), &jobs));
         return;
     }
     let plain_serve = serving::servers(evidence, home)

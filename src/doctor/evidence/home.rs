@@ -1,17 +1,18 @@
 //! What one home holds: its files as `stat` sees them, its stores, its markers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::jobs::{Backup, JobStore};
+use super::jobs::{Backup, JobStore, Needs};
 use super::read::{Read, Stat};
 use super::stores::{Databases, Owners};
 use crate::config::{Config, Settings};
 use crate::cron::next::Zones;
 use crate::home::Home;
 use crate::host::locks::{Holder, SqliteLock};
+use crate::host::program_probe::relative;
 
 /// What one home holds.
 #[derive(Clone, Debug)]
@@ -298,6 +299,46 @@ pub struct FoundNeeds {
     pub programs: BTreeMap<String, bool>,
     /// That `PATH`.
     pub search_path: Option<String>,
+}
+
+impl FoundNeeds {
+    /// The programs that a job needs by name: what runs its scripts, and what those call.
+    #[must_use]
+    pub fn programs_of<'a>(&'a self, needs: &'a Needs) -> BTreeSet<&'a str> {
+        if let Some(interpreter) = &needs.interpreter {
+            return BTreeSet::from([interpreter.as_str()]);
+        }
+        let scripts = [&needs.script, &needs.monitor_script].into_iter().flatten();
+        let scripts = scripts.filter_map(|name| self.scripts.get(name));
+        let named = |script: &'a ScriptSeen| script.runner.iter().chain(&script.calls);
+        scripts.flat_map(named).map(String::as_str).collect()
+    }
+
+    /// Where that `PATH` leads from this directory, for a bare name.
+    #[must_use]
+    pub fn beside(&self, name: &str, directory: &Path) -> Vec<String> {
+        let elements = self.search_path.iter().flat_map(|path| relative(path));
+        let places = elements.map(|element| directory.join(element).join(name));
+        places.map(|place| place.display().to_string()).collect()
+    }
+
+    /// Whether a program is missing for who works in this directory. What is not known is not missing.
+    #[must_use]
+    pub fn lacks(&self, name: &str, directory: Option<&Path>) -> bool {
+        if self.programs.get(name) != Some(&false) {
+            return false;
+        }
+        if name.contains('/') {
+            return true;
+        }
+        let Some(directory) = directory else {
+            let mut paths = self.search_path.iter();
+            return paths.all(|path| relative(path).next().is_none());
+        };
+        let places = self.beside(name, directory);
+        let missing = |place: &String| self.programs.get(place) == Some(&false);
+        places.iter().all(missing)
+    }
 }
 
 /// What lies where a job's script should be.

@@ -1,9 +1,13 @@
 //! The job store as the doctor reads it: few fields of many, each with the value it has or the note
 //! that it has the wrong kind. Nothing here is written back, so nothing else is kept.
 
+use std::path::PathBuf;
+
 use super::read::Trouble;
 use crate::cron::claim::Holder;
 use crate::cron::needs::Unmet;
+use crate::home::Home;
+use crate::host::facts::Program;
 
 /// A job store that could be read, at least in part.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -200,6 +204,18 @@ pub struct Needs {
     pub deliver: Option<String>,
     /// What our dispatcher does not do of it.
     pub unmet: Vec<Unmet>,
+}
+
+impl Needs {
+    /// The directory in which our dispatcher runs it. In which the other one does where the job names
+    /// none is not known here.
+    #[must_use]
+    pub fn works_in(&self, home: &Home, program: Program) -> Option<PathBuf> {
+        match &self.workdir {
+            Some(named) => Some(PathBuf::from(named)).filter(|path| path.is_absolute()),
+            None => (program == Program::Ours).then(|| home.path().to_owned()),
+        }
+    }
 }
 
 impl Job {

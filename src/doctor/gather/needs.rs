@@ -12,7 +12,8 @@ use crate::doctor::evidence::home::{FoundNeeds, PlaceSeen, ScriptSeen};
 use crate::doctor::evidence::jobs::JobStore;
 use crate::home::Home;
 use crate::host::Facts;
-use crate::host::program_probe::{DEFAULT_PATH, is_program, places};
+use crate::host::facts::Program;
+use crate::host::program_probe::{is_program, places};
 
 /// How long one path may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -67,10 +68,31 @@ pub(super) fn look(home: &Home, store: &JobStore, facts: &Facts) -> FoundNeeds {
         programs.extend(script.runner.iter().chain(&script.calls).cloned());
     }
     let environ = facts.dispatcher.environ.known();
-    let path = environ.map(|environ| environ.get("PATH").unwrap_or(DEFAULT_PATH).to_owned());
-    found.search_path.clone_from(&path);
+    found.search_path = environ.map(|environ| environ.path().to_owned());
+    for needs in store.armed().map(|job| &job.needs) {
+        let Some(here) = needs.works_in(home, program) else {
+            continue;
+        };
+        let names = found.programs_of(needs).into_iter();
+        let bare = names.filter(|name| !name.contains('/'));
+        programs.extend(bare.flat_map(|name| found.beside(name, &here)));
+    }
+    let path = found.search_path.as_deref();
+    let path = path.map(|path| with_own_directory(path, facts));
     look_up(&mut found, programs, (path, &mut hung));
     found
+}
+
+/// The `PATH` that jobs are given: our dispatcher puts its own directory before it.
+fn with_own_directory(path: &str, facts: &Facts) -> String {
+    let dispatcher = &facts.dispatcher;
+    let process = dispatcher.process.as_ref().unwrap_or(&facts.shell);
+    let exe = process.exe.known();
+    let own = exe.and_then(|exe| exe.parent()?.to_str());
+    match own.filter(|_| dispatcher.program == Program::Ours) {
+        Some(own) => format!("{own}:{path}"),
+        None => path.to_owned(),
+    }
 }
 
 /// Looks up programs: a whole path as it stands, a bare name where the `PATH` is known. What else there
@@ -208,6 +230,27 @@ mod tests {
             assert_eq!((found.len(), left), (4, 0));
             assert_eq!(there, [&answer("/bin/sh", true)]);
         }
+    }
+
+    #[test]
+    fn b31_an_empty_path_has_no_program_and_what_is_empty_in_one_is_the_working_directory() {
+        let (found, left) = looked_up(Some(""), &["sh"]);
+        assert_eq!((found, left), (vec![("sh".to_owned(), false)], 0));
+        let needs = |path: &str, here: &str| FoundNeeds {
+            programs: [("sh".to_owned(), false), (format!("{here}/sh"), true)].into(),
+            search_path: Some(path.to_owned()),
+            ..FoundNeeds::default()
+        };
+        let (bin, other) = (Path::new("/bin"), Path::new("/srv"));
+        for path in ["", "/nowhere:", ":/nowhere", "/nowhere::/none"] {
+            assert!(!needs(path, "/bin").lacks("sh", Some(bin)), "{path}");
+        }
+        assert!(!needs("x/y", "/bin/x/y").lacks("sh", Some(bin)));
+        assert!(needs("/nowhere", "/bin").lacks("sh", Some(bin)));
+        assert!(needs("/nowhere", "/bin").lacks("sh", None));
+        // Nobody looked there, or where it is is not known.
+        assert!(!needs("", "/bin").lacks("sh", Some(other)));
+        assert!(!needs("", "/bin").lacks("sh", None));
     }
 
     #[test]

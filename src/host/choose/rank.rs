@@ -1,7 +1,8 @@
 //! Which of several processes or units comes first.
 
 use crate::home::Home;
-use crate::host::facts::{ManagerKind, ProcessFacts, Program, Role, UnitFacts};
+use crate::host::facts::{ChosenHome, ManagerKind, ProcessFacts, Program, Role, UnitFacts};
+use crate::host::scheduler_owner::reaches;
 
 use super::{Field, Wanted, owner};
 
@@ -15,6 +16,7 @@ pub(super) fn best_process<'a>(field: &Field<'a>, wanted: &Wanted) -> Option<&'a
                 wanted,
             ),
             ticks(process),
+            may_stand_by(process),
             owner(process).is_none(),
             process.pid,
         )
@@ -33,7 +35,7 @@ fn candidates<'a>(field: &Field<'a>, wanted: &Wanted) -> impl Iterator<Item = &'
             Wanted::Home(home) => process
                 .home
                 .known()
-                .is_some_and(|path| same_root(path, &home.path)),
+                .is_some_and(|path| answers(field, (process.program, path), home)),
             Wanted::Account(account) => process.uid.known() == Some(&account.uid),
             Wanted::Any => true,
         };
@@ -67,8 +69,22 @@ fn exact(path: Option<&std::path::Path>, wanted: &Wanted) -> bool {
     matches!(wanted, Wanted::Home(home) if path == Some(home.path.as_path()))
 }
 
-fn same_root(one: &std::path::Path, other: &std::path::Path) -> bool {
-    Home::at(one).root().path() == Home::at(other).root().path()
+/// Whether what was given this path may serve the home that is wanted; where all profiles of a root are,
+/// one of them.
+fn answers(
+    field: &Field<'_>,
+    (program, path): (Option<Program>, &std::path::Path),
+    home: &ChosenHome,
+) -> bool {
+    let wanted = Home::at(&home.path);
+    let all = matches!(field.choice.profile.as_deref(), None | Some("all"));
+    reaches(program, path, &wanted) || (all && Home::at(path).root() == wanted)
+}
+
+/// A serve of ours that holds no lock waits for that of its home.
+fn may_stand_by(process: &ProcessFacts) -> bool {
+    let ours = process.role == Role::Serve && process.program == Some(Program::Ours);
+    ours && process.flocks.known().is_some_and(Vec::is_empty)
 }
 
 /// The unit that answers best: one that is enabled before one that is not, a gateway before a serve.
@@ -81,7 +97,7 @@ pub(super) fn best_unit<'a>(field: &Field<'a>, wanted: &Wanted) -> Option<&'a Un
                 Wanted::Home(home) => unit
                     .home
                     .as_deref()
-                    .is_some_and(|path| same_root(path, &home.path)),
+                    .is_some_and(|path| answers(field, (unit.program, path), home)),
                 Wanted::Account(account) => field
                     .unit_account(unit, wanted)
                     .is_some_and(|runs_as| runs_as.uid == account.uid),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::{Fact, Program};
+use crate::host::program_probe::DEFAULT_PATH;
 
 /// One process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -156,6 +157,15 @@ impl Environment {
             .get(name)
             .map(String::as_str)
             .filter(|value| !value.is_empty())
+    }
+
+    /// Where a program is looked for by its bare name. A `PATH` that is set and empty is one empty
+    /// element, the working directory; where none is set, a libc looks in its own places.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.variables
+            .get("PATH")
+            .map_or(DEFAULT_PATH, String::as_str)
     }
 
     /// Our selection of these variables.

@@ -7,7 +7,7 @@ use crate::host::facts::{
     Dispatcher, Environment, Fact, GapKind, HomeRecords, ManagerKind, ProcessFacts, Program,
     ProgramLookup, UnitFacts, Viewpoint,
 };
-use crate::host::program_probe::{DEFAULT_PATH, on_path};
+use crate::host::program_probe::on_path;
 
 use super::environment::{of_hidden, of_process, of_unit};
 use super::version::{Clues, version};
@@ -157,9 +157,7 @@ fn programs(program: Program, environ: &Fact<Environment>) -> Vec<ProgramLookup>
         .map(|(name, wanted_by)| ProgramLookup {
             name: name.to_owned(),
             wanted_by: wanted_by.to_owned(),
-            found: environ
-                .clone()
-                .map(|environ| on_path(name, environ.get("PATH").unwrap_or(DEFAULT_PATH))),
+            found: environ.clone().map(|environ| on_path(name, environ.path())),
         })
         .collect()
 }
@@ -263,5 +261,9 @@ mod tests {
         assert_eq!(missing("/opt/none"), ["systemd-run", "date", "head", "ls"]);
         let basic = |name: &String| BASIC.contains(&name.as_str());
         assert!(!missing("/opt/none:/usr/bin:/bin").iter().any(basic));
+        assert_eq!(missing("").len(), 4, "an empty one names no directory");
+        let unset = programs(Program::Ours, &Fact::Known(Environment::default()));
+        let found = |program: &ProgramLookup| matches!(&program.found, Fact::Known(Some(_)));
+        assert!(unset.iter().all(found), "a libc looks in its own places");
     }
 }

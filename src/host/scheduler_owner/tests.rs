@@ -1,5 +1,7 @@
 //! Who fires the schedules of a home, case by case.
 
+use std::path::PathBuf;
+
 use proptest::prelude::*;
 
 use super::*;

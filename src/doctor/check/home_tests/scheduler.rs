@@ -1,8 +1,9 @@
 //! The ticker: dead, hung, failing, elsewhere, twice.
 
 use super::fixture::{Fixture, GONE, codes};
+use super::serving::{begun, owner, ticker_note};
 use crate::doctor::finding::{Finding, Severity};
-use crate::host::facts::{Fact, GatewayState, ManagerKind, OwnerRecord, Program, Role};
+use crate::host::facts::{Fact, GatewayState, ManagerKind, Program, Role};
 use crate::host::liveness::{Death, Liveness};
 use crate::host::locks::Holder;
 
@@ -228,10 +229,11 @@ fn b33_b40_starting_is_told_apart_from_never_ticked() {
     let mut fixture = Fixture::healthy();
     std::fs::remove_file(fixture.path("cron/ticker_heartbeat")).unwrap();
     assert!(summary(&fixture.one("HM405")).contains("has never ticked here"));
-    let started = fixture.epoch(-60);
-    let process = fixture.facts.dispatcher.process.as_mut().unwrap();
-    process.started_at = Fact::Known(started);
-    assert!(fixture.findings("HM405").is_empty());
+    begun(&mut fixture, 60);
+    assert_eq!(fixture.all_findings().len(), 0);
+    assert_eq!(ticker_note(&fixture), "starting for 1m");
+    begun(&mut fixture, 201);
+    assert!(summary(&fixture.one("HM405")).contains("has never ticked here"));
 }
 
 #[test]
@@ -249,25 +251,6 @@ fn b40_ticking_without_success_and_failing_since() {
     assert_eq!(found.severity, Some(Severity::Error));
     assert!(summary(&found).contains("failing for 1h"));
     assert_eq!(found.evidence[1].observed, "PermissionError: jobs.json");
-}
-
-#[test]
-fn b42_b44_a_profile_that_no_ticker_owns() {
-    let mut fixture = Fixture::healthy();
-    let mut records = fixture.facts.homes[0].clone();
-    records.path = fixture.path("profiles/ops");
-    records.profile = "ops".to_owned();
-    fixture.facts.homes.push(records);
-    let jobs = std::fs::read_to_string(fixture.path("cron/jobs.json")).unwrap();
-    fixture.write("profiles/ops/cron/jobs.json", &jobs);
-    // The serve of the root serves its profiles too; here only its heartbeat is missing.
-    fixture.no_server();
-    fixture.beat(30, std::process::id());
-    let found = fixture.findings("HM407");
-    assert!(summary(&found[0]).contains("no ticker owns the store of profile ops (2 jobs)"));
-    let advice = format!("{:?}", found[0].remedies);
-    assert!(!advice.contains("install"), "{advice}");
-    assert!(fixture.findings("HM402").is_empty());
 }
 
 #[test]
@@ -334,20 +317,6 @@ fn b87_starts_in_a_loop() {
     assert_eq!(look(&fixture), words(&[&of]));
     fixture.facts.homes[0].gateway_starts = starts[..3].to_vec();
     assert!(fixture.findings("HM411").is_empty());
-}
-
-fn owner(pid: u32, liveness: Liveness) -> OwnerRecord {
-    OwnerRecord {
-        pid,
-        start_ticks: Some(1),
-        started_at: None,
-        boot: None,
-        home: None,
-        version: None,
-        command: Vec::new(),
-        pid_namespace: None,
-        liveness,
-    }
 }
 
 #[test]

@@ -63,6 +63,24 @@ fn b115_armed_and_nobody_polls_it_is_told_before_it_is_late() {
 }
 
 #[test]
+fn b115_our_serve_of_the_root_drives_no_loop_of_a_profile() {
+    let mut fixture = Fixture::healthy();
+    let mut records = fixture.facts.homes[0].clone();
+    records.path = fixture.path("profiles/ops");
+    records.profile = "ops".to_owned();
+    fixture.facts.homes.push(records);
+    std::fs::create_dir_all(fixture.path("profiles/ops")).unwrap();
+    let of_ops = fixture.path("profiles/ops/state.db");
+    std::fs::copy(fixture.path("state.db"), of_ops).unwrap();
+    let found = fixture.findings("HM701");
+    assert_eq!(codes(&found), ["HM701"]);
+    let home = found[0].home.as_ref().unwrap();
+    assert!(home.ends_with("profiles/ops"), "{home:?}");
+    let seen = &found[0].evidence[1].observed;
+    assert_eq!(seen, "no process holds the session");
+}
+
+#[test]
 fn who_drives_a_loop_decides() {
     let fixture = undriven(|_, _| ());
     lease(&fixture, &[(std::process::id(), "tui")]);

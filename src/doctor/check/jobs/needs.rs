@@ -1,7 +1,5 @@
 //! What jobs need of the host and of their dispatcher: scripts, directories, programs, abilities.
 
-use std::collections::BTreeSet;
-
 use super::{about, quoted};
 use crate::cron::needs::{Unmet, reason};
 use crate::doctor::check::homes::{self, Few, each};
@@ -154,20 +152,11 @@ fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
 /// Programs that a job needs, and that are not there or that its dispatcher's `PATH` has not: what runs its
 /// script, and what that calls.
 fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding> {
-    let needs = &job.needs;
-    let scripts = [&needs.script, &needs.monitor_script].into_iter().flatten();
-    let scripts = scripts.filter_map(|name| home.needs.scripts.get(name));
-    let mut wanted: BTreeSet<&str> = needs.interpreter.iter().map(String::as_str).collect();
-    for script in scripts.filter(|_| needs.interpreter.is_none()) {
-        wanted.extend(
-            script
-                .runner
-                .iter()
-                .chain(&script.calls)
-                .map(String::as_str),
-        );
-    }
-    wanted.retain(|name| home.needs.programs.get(*name) == Some(&false));
+    let here = job
+        .needs
+        .works_in(&home.home, evidence.facts.dispatcher.program);
+    let mut wanted = home.needs.programs_of(&job.needs);
+    wanted.retain(|name| home.needs.lacks(name, here.as_deref()));
     let (whole, bare): (Vec<_>, Vec<_>) = wanted.iter().partition(|name| name.contains('/'));
     let (missing, which) = match (bare.len(), whole.first()) {
         (0, Some(first)) => (vec![*first], "which is not there"),
@@ -180,6 +169,9 @@ fn program(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Findin
     let summary = format!("{} needs '{list}', {which}", quoted(job));
     let source = &evidence.facts.dispatcher.environ_source;
     let seen = match &home.needs.search_path {
+        Some(path) if path.is_empty() => {
+            Observation::new("environ", source, "PATH is set, and empty")
+        }
         Some(path) => Observation::new("environ", source, format!("PATH={path}")),
         None => Observation::new("stat", first, "is not there"),
     };

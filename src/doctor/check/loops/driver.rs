@@ -6,8 +6,9 @@ use crate::doctor::check::scheduler::serving;
 use crate::doctor::evidence::read::Trouble;
 use crate::doctor::evidence::stores::State;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
-use crate::host::facts::{ProcessFacts, Program, Role};
+use crate::host::facts::Role;
 use crate::host::liveness::{Identity, Liveness};
+use crate::host::scheduler_owner::{self, Scheduler};
 use crate::sessions::rows::LiveLease;
 
 /// Who drives a timer.
@@ -15,8 +16,8 @@ use crate::sessions::rows::LiveLease;
 pub(in crate::doctor::check) enum Driver {
     /// The gateway of this home, by pid.
     Gateway(u32),
-    /// Our serve, which drives every route-less timer of its home.
-    Serve(u32),
+    /// Our serve, which drives every route-less timer of its home: its pid, where known.
+    Serve(Option<u32>),
     /// The process that holds the session.
     Holder {
         /// Its pid.
@@ -44,7 +45,8 @@ impl Driver {
     pub(in crate::doctor::check) fn words(&self) -> String {
         match self {
             Self::Gateway(pid) => format!("gateway, pid {pid}"),
-            Self::Serve(pid) => format!("serve, pid {pid}"),
+            Self::Serve(Some(pid)) => format!("serve, pid {pid}"),
+            Self::Serve(None) => "serve".to_owned(),
             Self::Holder {
                 pid,
                 certain,
@@ -84,12 +86,12 @@ pub(in crate::doctor::check) fn is_routed(state: &State, session: &str) -> bool 
 }
 
 /// Our serve, where one serves this home.
-pub(in crate::doctor::check) fn our_serve<'a>(
-    evidence: &'a Evidence,
+pub(in crate::doctor::check) fn our_serve(
+    evidence: &Evidence,
     home: &HomeEvidence,
-) -> Option<&'a ProcessFacts> {
-    let mut servers = serving::servers(evidence, home).into_iter();
-    servers.find(|process| process.role == Role::Serve && process.program == Some(Program::Ours))
+) -> Option<Scheduler> {
+    let records = serving::records(evidence, home)?;
+    scheduler_owner::our_serve(&evidence.facts, records)
 }
 
 /// Who drives this timer.
@@ -111,21 +113,18 @@ pub(in crate::doctor::check) fn driver(
             None => Driver::Nobody("no gateway of this home runs".to_owned()),
         };
     }
-    let serve = our_serve(evidence, home);
-    if let (Some(_), Some(why)) = (serve, timer.left) {
+    let serve = our_serve(evidence, home).map(|serve| Driver::Serve(serve.pid()));
+    if let (Some(_), Some(why)) = (&serve, timer.left) {
         return Driver::Nobody(why.to_owned());
     }
     match (&home.databases.registry, serve) {
         (Read::Unreadable(trouble), None) => Driver::CannotTell(trouble.clone()),
-        (Read::Got(registry), _) => {
+        (Read::Got(registry), serve) => {
             let leases = registry.leases.iter();
             let of_session = leases.filter(|lease| lease.session_id == timer.session);
-            held(home, of_session).unwrap_or_else(|nobody| match serve {
-                Some(serve) => Driver::Serve(serve.pid),
-                None => Driver::Nobody(nobody),
-            })
+            held(home, of_session).unwrap_or_else(|nobody| serve.unwrap_or(Driver::Nobody(nobody)))
         }
-        (_, Some(serve)) => Driver::Serve(serve.pid),
+        (_, Some(serve)) => serve,
         (Read::Absent, None) => Driver::Nobody("no process holds the session".to_owned()),
     }
 }

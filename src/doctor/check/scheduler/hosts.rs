@@ -7,6 +7,7 @@ use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, argv};
 use crate::host::facts::{Fact, ManagerKind, Program};
 use crate::host::locks::Holder;
+use crate::host::scheduler_owner::{reaches, stand_bys};
 use crate::output::human;
 
 /// The checks of the process behind the ticker.
@@ -48,6 +49,7 @@ pub(in crate::doctor::check) const CHECKS: &[Check] = &[
 fn process(evidence: &Evidence) -> Outcome {
     let mut outcome = each(evidence, |home, outcome| {
         second(evidence, home, outcome);
+        stand_by(evidence, home, outcome);
         storm(evidence, home, outcome);
         stale_pid(evidence, home, outcome);
     });
@@ -70,7 +72,7 @@ fn elsewhere(evidence: &Evidence, outcome: &mut Outcome) {
             return;
         }
     };
-    let ours = |home: &HomeEvidence| home.home.path() == path || home.home.root().path() == path;
+    let ours = |home: &HomeEvidence| reaches(process.program, path, &home.home);
     if evidence.homes.iter().any(ours) {
         return;
     }
@@ -160,6 +162,13 @@ fn second(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
     } else {
         finding
     });
+}
+
+/// A serve that waits for the end of the one that ticks is no second one, and no fault.
+fn stand_by(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
+    for process in stand_bys(&evidence.facts, &home.home) {
+        outcome.saw(format!("pid {} stands by", process.pid));
+    }
 }
 
 /// So many starts within so many seconds are a loop.

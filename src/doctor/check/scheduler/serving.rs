@@ -30,7 +30,7 @@ pub(in crate::doctor::check) fn runs(
     evidence: &Evidence,
     home: &HomeEvidence,
 ) -> (bool, Option<String>) {
-    let owner = records(evidence, home).map(|home| scheduler(&evidence.facts, home));
+    let owner = owner(evidence, home);
     let runs = owner.as_ref().and_then(Scheduler::runs) == Some(true);
     let seen = || servers(evidence, home).into_iter().any(ticks);
     let doubt = match owner {
@@ -38,6 +38,14 @@ pub(in crate::doctor::check) fn runs(
         _ => half_blind(evidence).map(str::to_owned),
     };
     (runs || seen(), doubt)
+}
+
+/// Who fires the schedules of this home, as every command has it.
+pub(in crate::doctor::check) fn owner(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+) -> Option<Scheduler> {
+    records(evidence, home).map(|home| scheduler(&evidence.facts, home))
 }
 
 /// What the files of this home say of who serves it.

@@ -1,13 +1,15 @@
 //! What starts the scheduler of a home, starts it anew, or ends one: its own unit, else the very command
 //! that ran. Another home's unit is no help.
 
+use std::path::{Path, PathBuf};
+
 use super::serving;
 use crate::doctor::check::{homes, mend};
 use crate::doctor::evidence::{Evidence, HomeEvidence};
 use crate::doctor::finding::{Finding, Remedy};
 use crate::host::choose::owner;
-use crate::host::facts::{ProcessFacts, Program, Role, UnitFacts};
-use crate::host::scheduler_owner::places;
+use crate::host::facts::{Facts, ProcessFacts, Program, Role, UnitFacts};
+use crate::host::scheduler_owner::{Place, serves};
 
 /// Whether what it runs would tick: a plain serve of Hermes Agent never does.
 fn would_tick(unit: &UnitFacts) -> bool {
@@ -20,18 +22,35 @@ pub(in crate::doctor::check) fn unit<'a>(
     home: &HomeEvidence,
 ) -> Option<&'a UnitFacts> {
     let facts = &evidence.facts;
-    let places = places(&home.home);
     let dispatcher = &facts.dispatcher;
-    let served = dispatcher.home.known();
-    let own = dispatcher.unit.as_ref();
-    let own = own.filter(|_| served.is_some_and(|served| places.contains(served)));
+    let served = dispatcher.home.known().map(PathBuf::as_path);
+    if let Some(own) = &dispatcher.unit
+        && serves_with(facts, (own, served), home)
+    {
+        return Some(own);
+    }
     let installed = facts.units.known().map(Vec::as_slice).unwrap_or_default();
-    let of = |place: &std::path::PathBuf| {
-        let mut units = installed.iter();
-        units.find(|unit| unit.home.as_ref() == Some(place) && would_tick(unit))
+    let serving = || {
+        let given = |unit: &&UnitFacts| serves_with(facts, (unit, unit.home.as_deref()), home);
+        installed.iter().filter(given)
     };
-    let own = own.filter(|unit| would_tick(unit));
-    own.or_else(|| places.iter().find_map(of))
+    let exact = |unit: &&UnitFacts| unit.home.as_deref() == Some(home.home.path());
+    serving().find(exact).or_else(|| serving().next())
+}
+
+/// Whether this unit, with the home that it gives its process, would tick this home.
+fn serves_with(
+    facts: &Facts,
+    (unit, given): (&UnitFacts, Option<&Path>),
+    home: &HomeEvidence,
+) -> bool {
+    let place = given.map(|given| Place {
+        role: unit.role.unwrap_or(Role::Other),
+        program: unit.program,
+        pid: unit.main_pid,
+        home: given,
+    });
+    would_tick(unit) && place.is_some_and(|place| serves(facts, place, &home.home))
 }
 
 /// Adds what starts a scheduler.
