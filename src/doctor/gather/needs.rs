@@ -194,7 +194,8 @@ mod tests {
             PlaceSeen::Missing
         };
         let names = |all: &[&str]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let (patience, mut hung) = (Duration::from_millis(20), 0);
+        // Long enough for a busy machine to start a thread in.
+        let (patience, mut hung) = (Duration::from_millis(700), 0);
         let listed = names(&["a", "hang1", "b", "hang2", "hang3", "c"]);
         let seen = all(listed, (patience, &mut hung), look);
         let hangs = Some(PlaceSeen::Hangs);
