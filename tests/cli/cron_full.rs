@@ -263,3 +263,40 @@ fn a_store_in_a_folder_that_may_not_be_written_stays_and_says_why() {
         .collect();
     assert_eq!(names, [""; 0], "nothing half written is left");
 }
+
+#[test]
+fn a_run_whose_end_cannot_be_written_was_started_all_the_same_and_runs_once() {
+    let sandbox = counted("2026-06-17T10:00:00+00:00");
+    // From here on neither its worker nor the pass can write; the job can.
+    let fills = "read -r _ _ _ pass _ <\"/proc/$PPID/stat\"\n\
+                 for pid in \"$PPID\" \"$pass\"; do prlimit --pid \"$pid\" --fsize=0 || exit 9; done\n\
+                 echo ran >>\"$HERMES_HOME/ran\"";
+    script(&sandbox, "ok.sh", fills);
+    let mut tick = Command::new(env!("CARGO_BIN_EXE_hermes"));
+    tick.args(["cron", "tick"])
+        .env("HOME", sandbox.user_home())
+        .env("PATH", "/usr/bin:/bin")
+        .env("TZ", "UTC")
+        .env("__HERMES_NOW", NOW);
+    let pass = serving::patient(&sandbox, &tick, "").output();
+    let pass = pass.expect("it runs");
+    let told = String::from_utf8_lossy(&pass.stderr).into_owned();
+    let out = String::from_utf8_lossy(&pass.stdout).into_owned();
+    assert!(out.contains("its end is not on record"), "{out}{told}");
+    assert!(
+        told.contains("is over, but its end is not on record"),
+        "{told}"
+    );
+    assert!(!told.contains("could not be started"), "{told}");
+    // The next one closes its row, and leaves it at one run.
+    script(&sandbox, "ok.sh", "echo again >>\"$HERMES_HOME/ran\"");
+    let (code, _, told) = said(&sandbox, &["cron", "tick"]);
+    assert_eq!(code, 0, "{told}");
+    let ran = std::fs::read_to_string(sandbox.home().join("ran")).expect("it ran");
+    assert_eq!(ran, "ran\n");
+    let slot = "2026-06-17T10:00:00+00:00".to_owned();
+    assert_eq!(slots(&sandbox), [("unknown".to_owned(), slot)]);
+    let kept = &stored(&sandbox)[0];
+    assert_eq!(kept["last_status"], "error", "{kept}");
+    assert!(kept["fire_claim"].is_null(), "{kept}");
+}

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::time::Instant;
 
-use super::{Dispatcher, Fate, Hold, blocking};
+use super::{Dispatcher, Fate, Hold, blocking, in_words};
 use crate::cron::redact::redact;
 use crate::cron::worker::Work;
 use crate::dispatch::handover::{Acknowledgement, Next, Payload, VERSION, after_silence};
@@ -81,7 +81,7 @@ impl Dispatcher {
                     if read.unit.is_some() {
                         drop(risk);
                     }
-                    return self.wait(worker, Some(read), claimed, id).await;
+                    return Ok(self.end_of(worker, Some(read), claimed, id).await);
                 }
                 answer => {
                     let why = silence(answer, &self.parts.environment);
@@ -89,7 +89,7 @@ impl Dispatcher {
                     match after_silence(taken_back, offers, why.is_final) {
                         Next::Wait => {
                             self.in_hand.tell(id, true);
-                            return self.wait(worker, None, claimed, id).await;
+                            return Ok(self.end_of(worker, None, claimed, id).await);
                         }
                         Next::OfferAgain => worker.kill().await,
                         Next::GiveUp => {
@@ -234,7 +234,31 @@ impl Dispatcher {
             .await
     }
 
-    /// Waits for the end of an adopted execution, and closes its row if it did not do so itself.
+    /// Waits for the end of an adopted execution. It ran, whatever keeps us from learning how it ended, or
+    /// from writing that down: the next sweep sees to its row.
+    async fn end_of(
+        &self,
+        worker: Worker,
+        read: Option<Acknowledgement>,
+        claimed: &Hold,
+        id: &str,
+    ) -> Fate {
+        self.wait(worker, read, claimed, id)
+            .await
+            .unwrap_or_else(|error| {
+                self.unsettled.store(true, Ordering::Relaxed);
+                let error = format!("its end is not on record: {}", in_words(&error));
+                let job = &claimed.job_id;
+                (self.parts.say)(&format!("Run {id} of job {job} is over, but {error}."));
+                Fate::Ended {
+                    execution_id: id.to_owned(),
+                    ok: false,
+                    error: Some(error),
+                }
+            })
+    }
+
+    /// The same, and closes its row if it did not do so itself.
     async fn wait(
         &self,
         worker: Worker,
