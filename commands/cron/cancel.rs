@@ -5,7 +5,7 @@ use hermes::child::spawn::Watch;
 use hermes::cron::stop_run::{self, PATIENCE, Target};
 use hermes::error::{Error, Kind, Result};
 use hermes::host::identity_probe::own_identity;
-use hermes::ledger::{Execution, ExecutionFacts, Ledger, rows};
+use hermes::ledger::{Execution, ExecutionFacts, Ledger, Status, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::json;
@@ -68,12 +68,16 @@ impl Cancel {
                 ),
             ),
             Target::Worker { pid, watch } => {
-                end(runtime, &desk, &row, (pid, &watch))?;
-                let told = format!(
-                    "Ended run {id} of job {}: its worker, pid {pid}, has stopped what it ran.",
-                    row.job_id
-                );
-                (true, told)
+                let job = &row.job_id;
+                if end(runtime, &desk, &row, (pid, &watch))? == Some(Status::Completed) {
+                    let told = format!("Run {id} of job {job} has ended by itself: completed.");
+                    (false, told)
+                } else {
+                    let told = format!(
+                        "Ended run {id} of job {job}: its worker, pid {pid}, has stopped what it ran."
+                    );
+                    (true, told)
+                }
             }
         };
         if self.json {
@@ -93,13 +97,14 @@ impl Cancel {
     }
 }
 
-/// Asks the worker to end, waits until it has, and sees to it that its row is closed.
+/// Asks the worker to end, waits until it has, and sees to it that its row is closed. Gives how it ended,
+/// where the worker wrote that: the run may have come to its end first.
 fn end(
     runtime: &mut Runtime,
     desk: &Desk,
     row: &Execution,
     (pid, watch): (u32, &Watch),
-) -> Result<()> {
+) -> Result<Option<Status>> {
     let zone = desk.zone.zones.configured.clone();
     let ledger = Ledger::open(&desk.home.ledger(), zone)?;
     stop_run::cancel(&ledger, &row.id, watch, desk.now)?;
@@ -112,10 +117,11 @@ fn end(
     }
     let now = ledger.read(|c| rows::execution_by_id(c, &row.id))?;
     drop(ledger);
-    if now.is_none_or(|row| row.status.is_open()) {
+    let ended = now.map(|row| row.status).filter(|status| !status.is_open());
+    if ended.is_none() {
         run::sweep(runtime, desk)?;
     }
-    Ok(())
+    Ok(ended)
 }
 
 /// The run that is meant, and what we recorded of it.

@@ -6,7 +6,7 @@
     reason = "a pass is looked at while its worker stands still; the ledger is read as it is"
 )]
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rusqlite::Connection;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -101,36 +101,77 @@ fn stands_still(pid: u32) -> bool {
         .is_some_and(|rest| rest.starts_with(" T"))
 }
 
-/// A worker that adopts its row, and says so only after that many seconds.
-fn acknowledges_after(seconds: i64) {
-    let sandbox = with(&[due(&json!({}))]);
-    script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/ran\"");
+/// A pass over one job that is due, whose worker stands still at this place; and the worker.
+fn held(sandbox: &Sandbox, place: &str) -> (Child, Pid) {
+    script(sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/ran\"");
     let mut pass = Command::new(env!("CARGO_BIN_EXE_hermes"))
         .env_clear()
         .env("HOME", sandbox.user_home())
         .env("PATH", "/usr/bin:/bin")
         .env("__HERMES_NOW", NOW)
-        .env("__HERMES_FAULT", "worker.adopted~")
+        .env("__HERMES_FAULT", format!("{place}~"))
         .args(["cron", "tick"])
         .stdout(Stdio::null())
         .spawn()
         .expect("it starts");
-    let worker = loop {
-        let still = workers(&sandbox)
-            .into_iter()
-            .find(|(pid, _)| stands_still(*pid));
-        if let Some((pid, _)) = still {
-            break pid;
+    let worker = still(sandbox, &mut pass);
+    (pass, worker)
+}
+
+/// The worker that stands still, as soon as one does.
+fn still(sandbox: &Sandbox, pass: &mut Child) -> Pid {
+    loop {
+        let mut workers = workers(sandbox).into_iter().map(|(pid, _)| pid);
+        if let Some(pid) = workers.find(|pid| stands_still(*pid)) {
+            let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+            return pid.expect("a pid");
         }
-    };
+        assert_eq!(pass.try_wait().expect("it can be asked"), None, "it waits");
+    }
+}
+
+/// A worker that adopts its row, and says so only after that many seconds.
+fn acknowledges_after(seconds: i64) {
+    let sandbox = with(&[due(&json!({}))]);
+    let (mut pass, worker) = held(&sandbox, "worker.adopted");
     assert!(!ends_within(pass.id(), seconds), "it is waited for");
-    let pid = Pid::from_raw(i32::try_from(worker).expect("a pid")).expect("a pid");
-    kill_process(pid, Signal::CONT).expect("it lives");
+    kill_process(worker, Signal::CONT).expect("it lives");
     assert!(pass.wait().expect("its end").success());
     let ran = std::fs::read_to_string(sandbox.home().join("ran")).expect("it ran");
     assert_eq!(ran, "ran\n", "once");
     let sql = "SELECT status, count(*) || '' FROM executions";
     assert_eq!(row(&sandbox, sql), ["completed", "1"]);
+}
+
+#[test]
+fn a_run_that_came_to_its_end_before_it_was_cancelled_is_told_as_that() {
+    let sandbox = with(&[due(&json!({}))]);
+    let (mut pass, worker) = held(&sandbox, "worker.ran");
+    let mut cancel = Command::new(env!("CARGO_BIN_EXE_hermes"))
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .args(["cron", "cancel", ID])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let sql = "SELECT cause FROM execution_facts";
+    while row(&sandbox, sql) != ["cancelled"] {
+        assert_eq!(
+            cancel.try_wait().expect("it can be asked"),
+            None,
+            "it waits"
+        );
+    }
+    kill_process(worker, Signal::CONT).expect("it lives");
+    let told = cancel.wait_with_output().expect("its end").stdout;
+    let told = String::from_utf8_lossy(&told);
+    assert!(told.contains("has ended by itself: completed"), "{told}");
+    assert!(pass.wait().expect("its end").success());
+    assert_eq!(
+        row(&sandbox, "SELECT status FROM executions"),
+        ["completed"]
+    );
+    assert_eq!(row(&sandbox, sql), [""], "nobody ended it");
 }
 
 #[test]
