@@ -297,7 +297,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -s f -l follow -d 'Go on until the run has ended'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -s f -l follow -d 'Go on until the run has ended, or nobody runs it any more'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from logs" -s h -l help -d 'Print help (see more with \'--help\')'

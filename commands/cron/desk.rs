@@ -10,6 +10,7 @@ use hermes::db::{self, Damage, Snapshot};
 use hermes::error::{Error, Kind, Result};
 use hermes::home::Home;
 use hermes::host::Caller;
+use hermes::ledger::{ExecutionFacts, rows};
 use hermes::output::human;
 use hermes::runtime::Runtime;
 use jiff::Timestamp;
@@ -94,6 +95,14 @@ impl Desk {
             Some(Err(damage)) => Err(self.unreadable(damage)),
             None => Ok(T::default()),
         }
+    }
+
+    /// What was recorded of a run beside its row.
+    pub(crate) fn facts(&self, id: &str) -> Result<Option<ExecutionFacts>> {
+        let copy = self.ledger()?;
+        self.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::facts_of(c, id).map(Some))
+        })
     }
 
     fn unreadable(&self, damage: Damage) -> Error {

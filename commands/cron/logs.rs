@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
+use hermes::cron::stop_run::{self, Target};
 use hermes::cron::view_log_file::{Follower, document_of};
 use hermes::db;
 use hermes::error::{Error, Kind, Result};
+use hermes::host::identity_probe::own_identity;
 use hermes::ledger::{Execution, rows};
 use hermes::output::{Out, human, json};
 use hermes::runtime::Runtime;
@@ -29,7 +31,7 @@ pub(crate) struct Logs {
     /// The run: its id or the start of it; or a job, for its newest run
     #[arg(value_name = "EXECUTION")]
     execution: String,
-    /// Go on until the run has ended
+    /// Go on until the run has ended, or nobody runs it any more
     #[arg(long, short, conflicts_with = "json")]
     follow: bool,
     /// Print JSON
@@ -41,6 +43,8 @@ pub(crate) struct Logs {
 const PACE: Duration = Duration::from_millis(200);
 /// Looks at the log between two looks at the ledger.
 const LOOKS: u32 = 5;
+/// Looks at the ledger, a second apart, after which a run that nobody runs is left.
+const DESERTED: u32 = 2;
 
 impl Logs {
     /// Prints the log.
@@ -113,7 +117,9 @@ fn output(log: &mut Follower, desk: &Desk, row: &Execution) -> Result<Option<Str
 fn follow(runtime: &mut Runtime, desk: &Desk, row: &Execution, log: &mut Follower) -> Result<()> {
     let mut open = row.status.is_open();
     let mut ended = row.clone();
-    while open && !runtime.out.is_closed() {
+    // Between the end of its worker and the word of it nobody runs it, for a moment.
+    let mut deserted = 0;
+    while open && deserted < DESERTED && !runtime.out.is_closed() {
         for _ in 0..LOOKS {
             let text = log.more()?;
             if text.is_empty() {
@@ -128,12 +134,20 @@ fn follow(runtime: &mut Runtime, desk: &Desk, row: &Execution, log: &mut Followe
         })?;
         open = now.as_ref().is_some_and(|row| row.status.is_open());
         ended = now.unwrap_or(ended);
+        let is_deserted = open && is_deserted(desk, &ended)?;
+        deserted = if is_deserted { deserted + 1 } else { 0 };
     }
     if log.exists() {
         let text = log.all()?;
         print(&mut runtime.out, &text)?;
     } else if let Some(text) = output(log, desk, row)? {
         print(&mut runtime.out, &text)?;
+    }
+    if deserted > 0 {
+        let words =
+            "Nobody runs it any more, and nobody has said how it ended: the next pass does.";
+        runtime.out.note(words);
+        return Ok(());
     }
     let status = ended.status.word();
     let why = ended
@@ -142,6 +156,13 @@ fn follow(runtime: &mut Runtime, desk: &Desk, row: &Execution, log: &mut Followe
         .unwrap_or_default();
     runtime.out.note(&format!("The run ended: {status}{why}"));
     Ok(())
+}
+
+/// Whether the process that ran it is gone.
+fn is_deserted(desk: &Desk, row: &Execution) -> Result<bool> {
+    let facts = desk.facts(&row.id)?;
+    let target = stop_run::look(row, facts.as_ref(), &own_identity());
+    Ok(matches!(target, Ok(Target::Abandoned)))
 }
 
 /// Output of a job as it is; on a terminal without what the terminal would act on.

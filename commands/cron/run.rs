@@ -223,9 +223,7 @@ fn is_idle(desk: &Desk, id: &str) -> Result<()> {
     let Some(run) = newest.first().filter(|run| run.status.is_open()) else {
         return Ok(());
     };
-    let facts = desk.read(copy.as_ref(), |copy| {
-        copy.read(|c| rows::facts_of(c, &run.id).map(Some))
-    })?;
+    let facts = desk.facts(&run.id)?;
     match stop_run::look(run, facts.as_ref(), &own_identity()) {
         Ok(Target::Ended(_) | Target::Abandoned) => Ok(()),
         Ok(Target::Worker { .. }) | Err(_) => {

@@ -307,3 +307,19 @@ fn what_a_monitor_has_seen_is_known_where_its_run_was_booked_later() {
     assert_eq!(code, 0, "{err}");
     assert!(!asked.contains("What is new?"), "nothing is: {asked}");
 }
+
+#[test]
+fn a_run_that_nobody_runs_any_more_is_not_followed_for_ever() {
+    let sandbox = due(&json!({}));
+    drop(left(&sandbox));
+    sandbox.write(&format!("run/executions/{RUN}.log"), "its last words\n");
+    let output = hermes(&sandbox, &["cron", "logs", RUN, "-f"])
+        .timeout(std::time::Duration::from_secs(60))
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let (out, err) = (output.stdout, String::from_utf8_lossy(&output.stderr));
+    assert_eq!(out, b"its last words\n");
+    assert!(err.contains("Nobody runs it any more"), "{err}");
+    assert_eq!(row(&sandbox).0, "running", "who looks changes nothing");
+}

@@ -10,7 +10,7 @@ use hermes::cron::view_log_file::Follower;
 use hermes::cron::wanted_run::Begun;
 use hermes::error::{Error, Kind, Result};
 use hermes::host::identity_probe::own_identity;
-use hermes::ledger::{Execution, Status, rows};
+use hermes::ledger::{Execution, Status};
 use hermes::runtime::Runtime;
 use hermes::server::client::Client;
 use serde_json::json;
@@ -105,10 +105,7 @@ fn fate(row: Execution) -> Fate {
 
 /// Whether the process that owned the run is gone, with nobody left who would close its row.
 fn is_abandoned(desk: &Desk, row: &Execution) -> Result<bool> {
-    let copy = desk.ledger()?;
-    let facts = desk.read(copy.as_ref(), |copy| {
-        copy.read(|c| rows::facts_of(c, &row.id).map(Some))
-    })?;
+    let facts = desk.facts(&row.id)?;
     let target = stop_run::look(row, facts.as_ref(), &own_identity());
     let is_served = || Client::connect(&desk.home).is_ok_and(|serve| serve.is_some());
     Ok(matches!(target, Ok(Target::Abandoned)) && !is_served())
