@@ -68,20 +68,30 @@ impl Replace<'_> {
     }
 }
 
-/// Reads a regular file, at most so many bytes. Anything else in its place is an error at once: a FIFO
-/// or a device would be waited for, for ever.
+/// Opens a regular file for reading. Anything else in its place is an error at once: a FIFO or a device
+/// would be waited for, for ever.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, or is larger.
-pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// When it cannot be opened, or is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = options.read(true).custom_flags(waiting).open(path)?;
-    let meta = file.metadata()?;
-    if !meta.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("it is no regular file"))
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(most)).unwrap_or(0));
+}
+
+/// Reads a regular file, at most so many bytes.
+///
+/// # Errors
+/// As [`open_regular`], and when it is larger.
+pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(most)).unwrap_or(0));
     io::Read::take(file, most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::other(format!("it is larger than {most} bytes")));

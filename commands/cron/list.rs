@@ -72,7 +72,7 @@ impl Eye {
             return view;
         }
         match (edit_probe::hindrance(job, &desk.home), &self.no_agent) {
-            (Some((state, error)), _) => view.in_vain(state, &error.to_string()),
+            (Some((state, error)), _) => view.in_vain(state, &error.in_full()),
             (None, Some(why)) => view.without_agent(why),
             (None, None) => view,
         }

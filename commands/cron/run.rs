@@ -131,10 +131,12 @@ impl Run {
     ) -> Result<Exit> {
         let seen = match begun {
             Begun::Over(fate) => {
-                if !self.json && fate.execution_id().is_some() {
-                    let text = Follower::of(&desk.home, id).all()?;
-                    logs::print(&mut runtime.out, &text)?;
-                }
+                let mut screen = Screen {
+                    shows: !self.json && fate.execution_id().is_some(),
+                    runtime: &mut *runtime,
+                    log: Follower::of(&desk.home, id),
+                };
+                screen.show(true)?;
                 Seen::End(fate)
             }
             Begun::Running if self.detach => {
@@ -273,8 +275,16 @@ impl Screen<'_> {
         if !self.shows {
             return Ok(());
         }
-        let text = if all { self.log.all() } else { self.log.more() }?;
-        logs::print(&mut self.runtime.out, &text)
+        match if all { self.log.all() } else { self.log.more() } {
+            Ok(text) => logs::print(&mut self.runtime.out, &text),
+            Err(error) => {
+                // The run goes on all the same, and ends as it does.
+                self.shows = false;
+                let words = format!("What it prints cannot be shown: {error}.");
+                self.runtime.out.warn(&human::printable(&words));
+                Ok(())
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::view::Standing;
 use crate::agent::Settings;
 use crate::agent::runner::find_program;
 use crate::error::{Error, Kind, Result};
+use crate::files::open_regular;
 use crate::home::Home;
 
 /// Looks whether a job could run here.
@@ -169,7 +170,7 @@ fn look_at_env_file(file: &Path) -> Result<()> {
             "the file of variables '{shown}' is not an absolute path"
         )));
     }
-    std::fs::File::open(file)
+    open_regular(file)
         .map(drop)
         .map_err(|error| Error::io(format!("failed to read {shown}"), error))
 }

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use crate::files::Replace;
+use crate::files::{Replace, read_regular};
 use crate::home::Home;
 
 /// The markers of one home.
@@ -61,8 +61,8 @@ impl Markers {
             return;
         }
         let path = self.home.cron().join("catch_up_occurrences");
-        let text = fs_err::read_to_string(path).unwrap_or_default();
-        let before: u64 = text.trim().parse().unwrap_or(0);
+        let text = read_regular(&path, 64).unwrap_or_default();
+        let before: u64 = String::from_utf8_lossy(&text).trim().parse().unwrap_or(0);
         let now = before.saturating_add(count as u64);
         self.write("catch_up_occurrences", ".count_", &now.to_string());
     }

@@ -18,11 +18,15 @@ use crate::child::guard::guarded;
 use crate::child::run::{End, Ended, Limits, Spec, Stream, start};
 use crate::config::dotenv::Environment;
 use crate::error::{Error, Kind, Result};
+use crate::files::read_regular;
 use crate::output::human;
 
 /// Most of a script's output that is kept for a document, a prompt or a delivery, in bytes: its
 /// end.
 const KEPT: usize = 1 << 20;
+
+/// Largest file of variables, in bytes.
+const LARGEST_ENV_FILE: u64 = 1 << 20;
 
 /// Marks everything that a run starts, so that what is left of it can be found.
 pub const EXECUTION_VARIABLE: &str = "HERMES_EXECUTION_ID";
@@ -376,8 +380,9 @@ pub fn own_variables(
     let Some(path) = &task.env_file else {
         return Ok(BTreeMap::new());
     };
-    let text = fs_err::read_to_string(path)
-        .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
+    let failed = |error| Error::io(format!("failed to read {}", path.display()), error);
+    let text = String::from_utf8(read_regular(path, LARGEST_ENV_FILE).map_err(failed)?)
+        .map_err(|error| failed(std::io::Error::other(error)))?;
     let under: Environment = environment.clone().into_iter().collect();
     Ok(under.values(&text, true))
 }

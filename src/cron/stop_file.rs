@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::stop::{NAME, Stop};
 use crate::error::{Error, Result};
-use crate::files::Replace;
+use crate::files::{Replace, open_regular};
 use crate::home::Home;
 
 /// Nobody writes more than a line.
@@ -57,12 +57,10 @@ fn read(path: &Path) -> Option<Stop> {
     {
         return None;
     }
-    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
     let mut text = String::new();
-    let opened = is_file.then(|| std::fs::File::open(path).ok()).flatten();
-    let read = opened.map(|file| file.take(LONGEST).read_to_string(&mut text));
+    let read = open_regular(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
     Some(match read {
-        Some(Ok(_)) => Stop::read(&text),
+        Ok(_) => Stop::read(&text),
         _ => Stop::default(),
     })
 }

@@ -1,12 +1,11 @@
 //! Follows the log of a run as it grows, and finds the document of one that has ended.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 use super::output::{Folder, log_path};
 use crate::error::{Error, Result};
-use crate::files::read_regular;
+use crate::files::{open_regular, read_regular};
 use crate::home::Home;
 
 /// Most that is read in one go.
@@ -54,7 +53,7 @@ impl Follower {
             return Ok(String::new());
         };
         let failed = |error| Error::io(format!("failed to read {}", path.display()), error);
-        let mut file = match File::open(path) {
+        let mut file = match open_regular(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
             Err(error) => return Err(failed(error)),
@@ -116,7 +115,7 @@ pub fn document_of(home: &Home, job_id: &str, execution_id: &str) -> Option<Path
     let line = format!("- execution: {execution_id}");
     paths.into_iter().take(LOOKED_THROUGH).find(|path| {
         let mut head = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+        let read = open_regular(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
         read.is_ok()
             && String::from_utf8_lossy(&head)
                 .lines()

@@ -12,6 +12,7 @@ use super::view_firing::{Dispatch, Situation};
 use crate::config::{Config, Settings};
 use crate::dispatch::{Kind, Policy, decide, derive};
 use crate::error::Result;
+use crate::files::open_regular;
 use crate::home::Home;
 use crate::host::facts::Facts;
 use crate::host::process_probe::command_line;
@@ -134,10 +135,12 @@ fn who(caller: &Caller, facts: &Facts, home: &Home) -> Scheduler {
 
 fn text(path: &Path) -> Option<String> {
     use std::io::Read as _;
-    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-    let file = is_file.then(|| std::fs::File::open(path).ok()).flatten()?;
     let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    open_regular(path)
+        .ok()?
+        .take(LONGEST)
+        .read_to_string(&mut text)
+        .ok()?;
     Some(text)
 }
 

@@ -102,6 +102,54 @@ fn values_of_a_jobs_own_variables_are_kept_nowhere() {
     }
 }
 
+#[test]
+fn a_file_of_variables_that_is_a_pipe_is_told_and_not_waited_for() {
+    let sandbox = with(&[]);
+    let pipe = sandbox.fifo("variables");
+    let own = json!({"x_hermes": {"env_file": pipe}});
+    crate::common::jobs::store(&sandbox, &[job(ID, &own)]);
+    let pipe = pipe.to_string_lossy().into_owned();
+    let create = create("every 30m", &["--env-file", &pipe]);
+    for (words, code) in [
+        (&["cron", "run", ID][..], 1),
+        (&["cron", "list"], 1),
+        (&create, 1),
+    ] {
+        let output = hermes(&sandbox, words)
+            .timeout(std::time::Duration::from_secs(60))
+            .output()
+            .expect("it runs");
+        let told = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8_lossy(&told);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {told}");
+        assert!(told.contains("no regular file"), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_read_fails_no_run() {
+    let sandbox = with(&[job(ID, &json!({}))]);
+    sandbox.write("run/executions", "in the way");
+    let (code, out, err) = said(&sandbox, &["cron", "run", ID]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert_eq!(err.matches("cannot be shown").count(), 1, "{err}");
+    assert_eq!(stored(&sandbox)[0]["last_status"], "ok");
+}
+
+#[test]
+fn a_pipe_among_the_outputs_of_a_job_is_passed_over() {
+    let sandbox = with(&[job(ID, &json!({}))]);
+    assert_eq!(said(&sandbox, &["cron", "run", ID]).0, 0);
+    std::fs::remove_dir_all(sandbox.home().join("run/executions")).expect("its log goes");
+    sandbox.fifo(&format!("cron/output/{ID}/9999.md"));
+    let output = hermes(&sandbox, &["cron", "logs", ID])
+        .timeout(std::time::Duration::from_secs(60))
+        .output()
+        .expect("it runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("fine"), "{told}");
+}
+
 fn give(path: &Path) {
     chown(path, Some(STRANGER), Some(STRANGER)).expect("root may");
     if path.is_dir() {
