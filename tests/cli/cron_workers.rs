@@ -101,9 +101,12 @@ fn stands_still(pid: u32) -> bool {
         .is_some_and(|rest| rest.starts_with(" T"))
 }
 
+/// Leaves a line for each run.
+const RAN: &str = "echo ran >>\"$HERMES_HOME/ran\"";
+
 /// A pass over one job that is due, whose worker stands still at this place; and the worker.
-fn held(sandbox: &Sandbox, place: &str) -> (Child, Pid) {
-    script(sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/ran\"");
+fn held(sandbox: &Sandbox, place: &str, does: &str) -> (Child, Pid) {
+    script(sandbox, "ok.sh", does);
     let mut pass = Command::new(env!("CARGO_BIN_EXE_hermes"))
         .env_clear()
         .env("HOME", sandbox.user_home())
@@ -133,7 +136,7 @@ fn still(sandbox: &Sandbox, pass: &mut Child) -> Pid {
 /// A worker that adopts its row, and says so only after that many seconds.
 fn acknowledges_after(seconds: i64) {
     let sandbox = with(&[due(&json!({}))]);
-    let (mut pass, worker) = held(&sandbox, "worker.adopted");
+    let (mut pass, worker) = held(&sandbox, "worker.adopted", RAN);
     assert!(!ends_within(pass.id(), seconds), "it is waited for");
     kill_process(worker, Signal::CONT).expect("it lives");
     assert!(pass.wait().expect("its end").success());
@@ -144,9 +147,40 @@ fn acknowledges_after(seconds: i64) {
 }
 
 #[test]
+fn what_cannot_be_recorded_of_a_run_does_not_end_it() {
+    let sandbox = with(&[due(&json!({}))]);
+    let go = sandbox.fifo("go");
+    let does = "echo begun; read -r _ <\"$HERMES_HOME/go\"";
+    let (mut pass, worker) = held(&sandbox, "worker.acknowledged", does);
+    let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
+    let renamed = |from: &str, to: &str| {
+        let sql = format!("ALTER TABLE {from} RENAME TO {to}");
+        ledger.execute(&sql, []).expect("another name");
+    };
+    renamed("execution_facts", "away");
+    let [id] = row(&sandbox, "SELECT id FROM executions");
+    kill_process(worker, Signal::CONT).expect("it lives");
+    let log = sandbox.home().join(format!("run/executions/{id}.log"));
+    while !std::fs::read_to_string(&log).is_ok_and(|text| text.contains("begun")) {
+        assert_eq!(
+            pass.try_wait().expect("it can be asked"),
+            None,
+            "it goes on"
+        );
+    }
+    renamed("away", "execution_facts");
+    std::fs::write(go, "\n").expect("it reads");
+    assert!(pass.wait().expect("its end").success());
+    assert_eq!(
+        row(&sandbox, "SELECT status FROM executions"),
+        ["completed"]
+    );
+}
+
+#[test]
 fn a_run_that_came_to_its_end_before_it_was_cancelled_is_told_as_that() {
     let sandbox = with(&[due(&json!({}))]);
-    let (mut pass, worker) = held(&sandbox, "worker.ran");
+    let (mut pass, worker) = held(&sandbox, "worker.ran", RAN);
     let mut cancel = Command::new(env!("CARGO_BIN_EXE_hermes"))
         .env_clear()
         .env("HOME", sandbox.user_home())
