@@ -6,6 +6,7 @@ use hermes::config::{Config, Settings};
 use hermes::error::Result;
 use hermes::output::{human, json, table};
 use hermes::runtime::Runtime;
+use hermes::server::offline::unreadable::{self, SetAside};
 use hermes::server::offline::{self, Which, Whose};
 use hermes::timers::event::{TimerEvent, TimerRules};
 use jiff::Timestamp;
@@ -68,6 +69,9 @@ impl Order {
     /// Orders.
     pub(crate) fn run(self, which: Which, verb: Verb, runtime: &mut Runtime) -> Result<Exit> {
         let home = runtime.one_home()?;
+        if let Some((session, row, said)) = self.unreadable(which, verb, runtime)? {
+            return self.told((which, verb), (&session, &row, &said), runtime);
+        }
         // A store that cannot be read here is no reason not to ask serve.
         let theirs = offline::of_hermes_agent(&home, &self.session);
         let serve = match theirs {
@@ -86,13 +90,45 @@ impl Order {
             let whose = theirs?.map_or(Whose::Ours(&self.session), Whose::HermesAgents);
             offline(whose, (which, verb), runtime)?
         };
+        self.told((which, verb), (&session, &row, &said), runtime)
+    }
+
+    /// Ends a timer whose row cannot be read, also beside a serve: none drives it.
+    fn unreadable(
+        &self,
+        which: Which,
+        verb: Verb,
+        runtime: &Runtime,
+    ) -> Result<Option<(String, Value, String)>> {
+        let (Verb::Stop, TimerEvent::Stop(reason)) = (verb, verb.event()) else {
+            return Ok(None);
+        };
+        let home = runtime.one_home()?;
+        let ended = unreadable::end(runtime, &home, (&self.session, which), &reason)?;
+        Ok(ended.map(|SetAside { ordered, key }| {
+            let row = serde_json::from_str(&ordered.row).unwrap_or_default();
+            let (kind, session) = (which.word(), ordered.session);
+            let said = format!(
+                "The {kind} of {session} is cleared. What was written of it and could not be read is kept in \
+                 state.db, in state_meta under '{key}'."
+            );
+            (session, row, said)
+        }))
+    }
+
+    fn told(
+        &self,
+        (which, verb): (Which, Verb),
+        (session, row, said): (&str, &Value, &str),
+        runtime: &mut Runtime,
+    ) -> Result<Exit> {
         if self.json {
             let word = which.word();
             let schema = format!("hermes.{word}.{}/1", verb.word());
             let document = json!({"schema": schema, "session": session, (word): row});
             json::print(&mut runtime.out, &document)?;
         } else {
-            runtime.out.line(&human::printable(&said))?;
+            runtime.out.line(&human::printable(said))?;
         }
         Ok(Exit::OK)
     }

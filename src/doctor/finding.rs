@@ -115,6 +115,12 @@ pub struct Remedy {
     pub effect: String,
     /// Whether it survives a reboot.
     pub persistent: bool,
+    /// It runs until it is ended, and lasts no longer than its terminal.
+    #[serde(default)]
+    pub foreground: bool,
+    /// It ends work that is under way.
+    #[serde(default)]
+    pub disruptive: bool,
     /// The command that takes it back; empty where nothing needs taking back.
     pub undo: Vec<String>,
     /// The command that shows that it worked: it exits 0 then.
@@ -148,6 +154,8 @@ impl Remedy {
             needs,
             effect: effect.to_owned(),
             persistent: true,
+            foreground: false,
+            disruptive: false,
             undo,
             verify,
         }
@@ -157,6 +165,21 @@ impl Remedy {
     #[must_use]
     pub fn until_reboot(mut self) -> Self {
         self.persistent = false;
+        self
+    }
+
+    /// It lasts as long as the terminal that runs it.
+    #[must_use]
+    pub fn in_this_terminal(mut self) -> Self {
+        self.persistent = false;
+        self.foreground = true;
+        self
+    }
+
+    /// It ends work that is under way.
+    #[must_use]
+    pub fn disruptive(mut self) -> Self {
+        self.disruptive = true;
         self
     }
 

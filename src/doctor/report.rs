@@ -9,6 +9,7 @@ mod assemble;
 mod dispatch;
 mod fold;
 mod shell;
+mod tree;
 mod whose;
 
 use serde::Serialize;
@@ -20,6 +21,7 @@ use crate::host::facts::Container;
 pub use assemble::{Ended, Input, Ran, assemble, milliseconds};
 pub use dispatch::{Dispatch, Flip, LongLived, Now, Step};
 pub use shell::Difference;
+pub use tree::Tree;
 
 /// The name and version of the document's shape.
 pub const SCHEMA: &str = "hermes.doctor/1";
@@ -249,16 +251,16 @@ impl Report {
         self.findings.iter().filter(|found| found.cause.is_none())
     }
 
-    /// Each finding that no other explains, with those that it explains, at any depth: in the order of
-    /// the report these follow it.
-    pub fn trees(&self) -> impl Iterator<Item = (&Reported, &[Reported])> {
+    /// Each finding that no other explains, with those that it explains: in the order of the report
+    /// these follow it.
+    pub fn trees(&self) -> impl Iterator<Item = Tree<'_>> {
         let mut rest = self.findings.as_slice();
         std::iter::from_fn(move || {
             let (root, after) = rest.split_first()?;
             let end = after.iter().position(|found| found.cause.is_none());
             let (symptoms, others) = after.split_at(end.unwrap_or(after.len()));
             rest = others;
-            Some((root, symptoms))
+            Some(Tree { root, symptoms })
         })
     }
 
@@ -269,22 +271,14 @@ impl Report {
             .flat_map(|check| check.unchecked.iter().map(move |unknown| (check, unknown)))
     }
 
-    /// The worst finding for a person to begin with: the first of the worst that nothing else
-    /// explains and that has a way out, else the first of the worst. What explains is as bad as what it
-    /// explains: a stop comes before a fault that it hides.
+    /// What a person is to begin with: the first of the worst that has a way out, else the first of the
+    /// worst. What explains is as bad as what it explains: a stop comes before a fault that it hides.
     #[must_use]
-    pub fn first_to_mend(&self) -> Option<&Reported> {
-        let key = |tree: (&Reported, &[Reported])| (worst_of(tree), !tree.0.remedies.is_empty());
-        let best = self.trees().map(key).max()?;
-        let mut trees = self.trees();
-        trees.find(|tree| key(*tree) == best).map(|(root, _)| root)
+    pub fn first_to_mend(&self) -> Option<Tree<'_>> {
+        let key = |tree: &Tree<'_>| (tree.worst(), tree.way_out().is_some());
+        let best = self.trees().map(|tree| key(&tree)).max()?;
+        self.trees().find(|tree| key(tree) == best)
     }
-}
-
-/// The worst of a finding and those that it explains.
-pub(super) fn worst_of((root, symptoms): (&Reported, &[Reported])) -> Severity {
-    let below = symptoms.iter().map(|found| found.severity);
-    below.fold(root.severity, Severity::max)
 }
 
 impl Unknown {

@@ -24,6 +24,7 @@ use crate::error::Result;
 pub use crate::host::choose::Choice;
 use crate::host::facts::OwnName;
 use crate::host::locks::LockTable;
+use crate::host::{Fact, Facts};
 use crate::output::Out;
 use crate::runtime::Runtime;
 pub use budget::Budget;
@@ -117,10 +118,42 @@ pub fn run(runtime: &Runtime, request: &Request) -> Result<Report> {
         host: evidence.map_or_else(report::Host::default, |seen| report::Host::of(&seen.facts)),
         account: evidence.map(|seen| seen.facts.account.clone()),
         own_name: evidence.map_or_else(OwnName::default, |seen| seen.facts.own_name.clone()),
+        view: evidence.map_or_else(Vec::new, |seen| view(&request.choice, &seen.facts)),
         dispatch: evidence.map(report::Dispatch::of),
         ran,
         thresholds: request.thresholds,
     }))
+}
+
+/// The words that ask again from the point of view that was chosen. A process may be gone by then, and
+/// its unit is not.
+fn view(choice: &Choice, facts: &Facts) -> Vec<String> {
+    let unit = facts.dispatcher.unit.as_ref().map(|unit| &unit.name);
+    let unit = choice
+        .unit
+        .as_ref()
+        .or(unit.filter(|_| choice.pid.is_some()));
+    let pid = choice.pid.filter(|_| unit.is_none());
+    let mut words = Vec::new();
+    for (name, value) in [
+        ("--unit", unit.cloned()),
+        ("--pid", pid.map(|pid| pid.to_string())),
+        ("--user", choice.user.clone()),
+    ] {
+        words.extend(
+            value
+                .map(|value| [name.to_owned(), value])
+                .into_iter()
+                .flatten(),
+        );
+    }
+    words.extend(choice.shell.then(|| "--shell".to_owned()));
+    let path = &facts.home.path;
+    let mut homes = facts.homes.iter();
+    if homes.any(|home| home.path == *path && home.exists == Fact::Known(true)) {
+        words.extend(["--home".to_owned(), path.display().to_string()]);
+    }
+    words
 }
 
 /// Reads the homes and lets the checks judge. A part of the time is kept for them.

@@ -222,6 +222,7 @@ fn made(uid: u32, broken: bool, thresholds: Thresholds) -> Report {
         host: Host::default(),
         account: None,
         own_name: OwnName::default(),
+        view: Vec::new(),
         dispatch: Some(dispatch()),
         ran: ran.collect(),
         thresholds,
@@ -241,6 +242,7 @@ pub(in crate::doctor) fn judged(evidence: &Evidence) -> Report {
         host: Host::of(&evidence.facts),
         account: Some(evidence.facts.account.clone()),
         own_name: evidence.facts.own_name.clone(),
+        view: vec!["--shell".to_owned()],
         dispatch: Some(Dispatch::of(evidence)),
         ran: ran.collect(),
         thresholds: Thresholds::default(),
@@ -325,11 +327,25 @@ pub(super) fn of_words(words: &str) -> Report {
     dispatch.account = words.to_owned();
     dispatch.unit = Some(words.to_owned());
     dispatch.chosen_because = words.to_owned();
+    said(outcome, dispatch)
+}
+
+/// A report of these findings.
+pub(super) fn of(findings: Vec<Finding>) -> Report {
+    let outcome = Outcome {
+        findings,
+        ..Outcome::default()
+    };
+    said(outcome, dispatch())
+}
+
+fn said(outcome: Outcome, dispatch: Dispatch) -> Report {
     assemble(Input {
         run: run(1000),
         host: Host::default(),
         account: None,
         own_name: OwnName::default(),
+        view: Vec::new(),
         dispatch: Some(dispatch),
         ran: vec![Ran {
             check: &CHECKS[1],

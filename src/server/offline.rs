@@ -4,6 +4,7 @@
 //! that wants to start waits.
 
 mod theirs;
+pub mod unreadable;
 
 use super::instance::{self, Held, Instance};
 use super::settings;
@@ -15,8 +16,8 @@ use crate::runtime::Runtime;
 use crate::sessions::schedule::left;
 use crate::sessions::store::names::{self, Named};
 use crate::sessions::store::{self, Found, Store, StoredTimer, Tick, Write};
-use crate::timers::driver::{Driven, Save, Saved, Timer};
-use crate::timers::event::{TimerEvent, TimerRules};
+use crate::timers::driver::{Save, Saved, Timer};
+use crate::timers::event::{Proof, TimerEvent, TimerRules};
 
 /// Why a session ends that somebody closes.
 const CLOSED: &str = "tui_close";
@@ -91,15 +92,16 @@ pub fn order(
     let found = store.find(&named.id)?.ok_or_else(|| unknown(name))?;
     let wall = now.wall.as_duration().as_secs_f64();
     let stored = of(&found, which)?;
+    let events = &in_order(event);
     let broken = |error| unreadable(&found.card.id, &error);
     let row = match which {
         Which::Loop => {
             let state = stored.looping().map_err(broken)?;
-            apply(&mut store, (&found, which), state, event, (rules, wall))?
+            apply(&mut store, (&found, which), state, events, (rules, wall))?
         }
         Which::Heartbeat => {
             let state = stored.heartbeat(found.gateway_owned).map_err(broken)?;
-            apply(&mut store, (&found, which), state, event, (rules, wall))?
+            apply(&mut store, (&found, which), state, events, (rules, wall))?
         }
     };
     Ok(Ordered {
@@ -246,25 +248,37 @@ fn of(found: &Found, which: Which) -> Result<&StoredTimer> {
     timer.ok_or_else(|| no_timer(&found.card.id, which))
 }
 
+/// What an order amounts to where nobody drives the timer. Whoever claimed the wake-up that is out is
+/// gone then: no answer will come, and a timer that is to go on must not wait for it.
+fn in_order(event: &TimerEvent) -> Vec<TimerEvent> {
+    match event {
+        TimerEvent::Resume => vec![TimerEvent::Recover(Proof::OwnerGone), TimerEvent::Resume],
+        event => vec![event.clone()],
+    }
+}
+
 fn apply<T: Timer>(
     store: &mut Store,
     (found, which): (&Found, Which),
     state: T,
-    event: &TimerEvent,
+    events: &[TimerEvent],
     (rules, wall): (&TimerRules, f64),
 ) -> Result<String> {
     let before = state.row_text();
     let text = of(found, which)?.text.clone();
-    let mut driven = Driven::stored(state, text.clone());
-    let _effects = driven.step(event.clone(), rules, wall);
-    let after = driven.state.row_text();
+    let mut state = state;
+    for event in events {
+        // Each is stored with the last.
+        let _effects = state.step(event.clone(), rules, wall);
+    }
+    let after = state.row_text();
     if after == before {
         return Ok(after);
     }
     let save = Save {
         expected: Some(text),
         text: after.clone(),
-        own: driven.state.own_text(),
+        own: state.own_text(),
     };
     stored(store.save_timer(&found.card.id, which.word(), &save)?).map(|()| after)
 }
@@ -317,4 +331,5 @@ fn unreadable(id: &str, error: &crate::timers::row::RowError) -> Error {
         Kind::Invalid,
         format!("the row of session '{id}' cannot be read: {error}"),
     )
+    .with_hint("'stop' ends it, and keeps what is written there")
 }

@@ -134,6 +134,31 @@ impl Store {
         run().map_err(|error| failed("write to", error))
     }
 
+    /// Changes the row of a timer as [`Self::swap_row`] does, and keeps its former text under a key of its
+    /// own.
+    ///
+    /// # Errors
+    /// When SQLite refuses, or something lies under that key already: then nothing is changed.
+    pub fn set_aside(
+        &mut self,
+        (session_id, kind): (&str, &str),
+        (from, to): (&str, &str),
+        key: &str,
+    ) -> Result<Saved> {
+        let row = format!("{kind}:{session_id}");
+        let mut run = || {
+            let transaction = db::immediate(&mut self.connection)?;
+            let saved = swap_text(&transaction, &row, Some(from), to)?;
+            if saved == Saved::Done {
+                let sql = "INSERT INTO state_meta (key, value) VALUES (?1, ?2)";
+                transaction.execute(sql, [key, from])?;
+                transaction.commit()?;
+            }
+            Ok(saved)
+        };
+        run().map_err(|error| failed("write to", error))
+    }
+
     /// Stores a timer, if its row still has the text that it is believed to have.
     ///
     /// # Errors

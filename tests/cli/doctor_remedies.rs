@@ -1,8 +1,11 @@
 //! What the doctor prints as a way out of what it finds in a home is run, just as it is printed, and then
-//! what it prints to show that it worked. What lasts as long as a terminal (`serve`), opens an editor or
-//! ends a process is left to the tests of the rig.
+//! what it prints to show that it worked. What lasts as long as a terminal (`serve`) is left to
+//! the tests of the rig.
 
 #![expect(clippy::disallowed_methods, reason = "remedies are programs")]
+
+mod processes;
+mod rows;
 
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
@@ -192,8 +195,9 @@ const BREAKS: &[Break] = &[
     }),
 ];
 
-/// A program, as the person at this home runs it: this program is not on the `PATH`.
+/// A program, as the person at this home runs it: this program is not on the `PATH`, and an editor may be.
 fn run(sandbox: &Sandbox, words: &[String]) -> Output {
+    let bin = sandbox.user_home().join("bin");
     let (program, rest) = words.split_first().expect("a command");
     // A command is looked up on the PATH of the child.
     Command::new("env")
@@ -201,7 +205,7 @@ fn run(sandbox: &Sandbox, words: &[String]) -> Output {
         .args(rest)
         .env_clear()
         .env("HOME", sandbox.user_home())
-        .env("PATH", "/usr/bin:/bin")
+        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
         .env("TZ", "UTC")
         .env("LC_ALL", "C.UTF-8")
         .current_dir(sandbox.user_home())
@@ -243,14 +247,16 @@ fn is_cleared(code: &str) -> bool {
 }
 
 /// Whether it can be run here and now.
-fn can_be_run(argv: &[String]) -> bool {
+fn can_be_run(sandbox: &Sandbox, argv: &[String]) -> bool {
     let serves = argv
         .get(..2)
         .is_some_and(|words| words == [env!("CARGO_BIN_EXE_hermes"), "serve"]);
-    let opens = argv
-        .first()
-        .is_some_and(|word| ["vi", "kill"].contains(&word.as_str()));
-    !serves && !opens
+    let has_editor = sandbox.user_home().join("bin/vi").exists();
+    match argv.first().map(String::as_str) {
+        Some("vi") => has_editor,
+        Some("kill") => false,
+        _ => !serves,
+    }
 }
 
 /// Does one way out of the finding at this place, and looks again; what went wrong, if anything. What is
@@ -259,7 +265,7 @@ fn fault(sandbox: &Sandbox, (code, place, way): (&str, usize, usize)) -> Option<
     let before = found(sandbox, code).remove(place);
     let remedy = &before["remedies"][way];
     let argv = words(&remedy["argv"]);
-    if !can_be_run(&argv) {
+    if !can_be_run(sandbox, &argv) {
         return None;
     }
     let verify = words(&remedy["verify"]);
@@ -291,7 +297,7 @@ fn ways(finding: &Value) -> usize {
 #[test]
 fn what_is_printed_as_a_way_out_of_a_home_is_one() {
     let mut faults = Vec::new();
-    for (code, breaks) in BREAKS {
+    for (code, breaks) in BREAKS.iter().chain(rows::BREAKS) {
         let broken = || {
             let sandbox = healthy();
             breaks(&sandbox);
@@ -324,5 +330,27 @@ fn what_is_printed_as_a_way_out_of_the_sample_home_is_one() {
                 assert_eq!(fault, None);
             }
         }
+    }
+}
+
+#[test]
+fn what_is_printed_as_a_way_out_of_a_broken_timer_is_one_and_loses_nothing() {
+    for (code, breaks) in rows::OF_SESSIONS {
+        let sandbox = Sandbox::with_sample_home();
+        breaks(&sandbox);
+        let before = found(&sandbox, code);
+        assert_eq!(
+            (before.len(), ways(&before[0])),
+            (1, 1),
+            "{code}: {before:?}"
+        );
+        assert_eq!(fault(&sandbox, (code, 0, 0)), None);
+        let kept = rows::kept(&sandbox);
+        let unreadable: &[&str] = if *code == "HM704" {
+            &[rows::UNREADABLE]
+        } else {
+            &[]
+        };
+        assert_eq!(kept, unreadable, "{code}");
     }
 }

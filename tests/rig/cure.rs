@@ -41,6 +41,7 @@ fn another(rig: &Rig, look: impl Fn(&Rig) -> Report, (code, place, way): (&Value
     let report = look(rig);
     let finding = report.at_place(place);
     assert_eq!(&finding["code"], code, "it is not the same situation");
+    rig.is_not_done(&report, finding, &finding["remedies"][way]);
     rig.perform(&report, finding, &finding["remedies"][way]);
     let code = code.as_str().unwrap_or_default();
     if clears(code) {
@@ -51,6 +52,35 @@ fn another(rig: &Rig, look: impl Fn(&Rig) -> Report, (code, place, way): (&Value
 /// Whether the catalogue promises that a way out clears it.
 fn clears(code: &str) -> bool {
     catalog::find(code).is_some_and(|entry| entry.cleared_by == ClearedBy::Remedy)
+}
+
+/// The words of a part of a remedy.
+fn words<'a>(remedy: &'a Value, part: &str) -> Vec<&'a str> {
+    let words = remedy[part].as_array().into_iter().flatten();
+    words.filter_map(Value::as_str).collect()
+}
+
+/// What shows that a remedy worked. Of what only shows something, time or a person clears the finding, and
+/// so it is with what verifies that; and what asks again says itself what came of it.
+fn verifies<'a>(finding: &'a Value, remedy: &'a Value) -> Option<Vec<&'a str>> {
+    let verify = words(remedy, "verify");
+    if !clears(finding["code"].as_str().unwrap_or_default()) || asks_again(&words(remedy, "argv")) {
+        return None;
+    }
+    assert!(!verify.is_empty(), "nothing verifies it: {finding:#}");
+    Some(verify)
+}
+
+/// Whether a command is one of some words; a program may be called by its file.
+fn has(words: &[&str], some: &[&str]) -> bool {
+    let is =
+        |(word, wanted): (&&str, &&str)| word == wanted || word.ends_with(&format!("/{wanted}"));
+    let mut parts = words.windows(some.len());
+    parts.any(|part| part.iter().zip(some).all(is))
+}
+
+fn asks_again(words: &[&str]) -> bool {
+    has(words, &["hermes", "cron", "doctor"])
 }
 
 impl Rig {
@@ -69,15 +99,19 @@ impl Rig {
     /// others. `code`, or what explains it, must be among those that have one.
     pub(crate) fn cure(&self, report: &Report, code: &str) {
         let mut left = report.root_of(code);
-        for finding in report
+        let roots = report
             .findings()
-            .filter(|finding| finding["cause"].is_null())
-        {
-            let remedies = finding["remedies"].as_array();
-            if let Some(remedy) = remedies.and_then(|remedies| remedies.first()) {
-                self.perform(report, finding, remedy);
-                left = left.filter(|left| *left != finding);
-            }
+            .filter(|finding| finding["cause"].is_null());
+        let ways: Vec<_> = roots
+            .filter_map(|finding| Some((finding, finding["remedies"].as_array()?.first()?)))
+            .collect();
+        // One may cure more than its own finding.
+        for (finding, remedy) in &ways {
+            self.is_not_done(report, finding, remedy);
+        }
+        for (finding, remedy) in ways {
+            self.perform(report, finding, remedy);
+            left = left.filter(|left| *left != finding);
         }
         assert_eq!(left, None, "{code} has no remedy");
     }
@@ -86,8 +120,25 @@ impl Rig {
     pub(crate) fn follow_all(&self, report: &Report, code: &str) {
         let finding = report.says(code).finding(code).into_iter();
         for finding in finding {
-            for remedy in finding["remedies"].as_array().into_iter().flatten() {
+            let remedies = || finding["remedies"].as_array().into_iter().flatten();
+            for remedy in remedies() {
+                self.is_not_done(report, finding, remedy);
+            }
+            for remedy in remedies() {
                 self.perform(report, finding, remedy);
+            }
+        }
+    }
+
+    /// What is printed to show that a remedy worked must not say so before it was run.
+    fn is_not_done(&self, report: &Report, finding: &Value, remedy: &Value) {
+        if let Some(verify) = verifies(finding, remedy) {
+            let output = self.exec(&report.who(), &verify);
+            if output.status.success() {
+                over(&format!(
+                    "{verify:?} succeeds before {}: {report:?}",
+                    remedy["argv"]
+                ));
             }
         }
     }
@@ -101,39 +152,26 @@ impl Rig {
             _ if account == "root" => &[],
             _ => &["--user", account],
         };
-        let words = |part: &str| -> Vec<&str> {
-            let words = remedy[part].as_array().into_iter().flatten();
-            let words: Vec<_> = words.filter_map(Value::as_str).collect();
-            assert!(!words.is_empty(), "no {part}: {finding:#}");
-            words
-        };
-        self.follow(who, &words("argv"), finding);
-        // Of what only shows something, time or a person clears the finding, and so it is with what
-        // verifies that.
-        if clears(finding["code"].as_str().unwrap_or_default()) {
-            self.attempt(who, &words("verify"), ASKED);
+        let argv = words(remedy, "argv");
+        assert!(!argv.is_empty(), "no command: {finding:#}");
+        self.follow(who, &argv, finding);
+        if let Some(verify) = verifies(finding, remedy) {
+            self.attempt(&report.who(), &verify, ASKED);
         }
         ways::ran(finding, remedy);
     }
 
     /// Runs the command of a remedy, by what kind of command it is.
     fn follow(&self, who: &[&str], words: &[&str], finding: &Value) {
-        // A program may be called by its file.
-        let same =
-            |(word, some): (&&str, &&str)| word == some || word.ends_with(&format!("/{some}"));
-        let has = |some: &[&str]| {
-            let mut parts = words.windows(some.len());
-            parts.any(|part| part.iter().zip(some).all(same))
-        };
         let code = finding["code"].as_str().unwrap_or_default();
-        if has(&["hermes", "serve"]) {
+        if has(words, &["hermes", "serve"]) {
             // It says itself that it lives as long as its terminal.
             self.leave_running(who, words);
-        } else if has(&["hermes", "cron", "doctor"]) {
+        } else if asks_again(words) {
             // It asks again, and what it found is not found that way.
             let words = [words, &["--json"]].concat();
             Self::read(&self.exec(who, &words)).does_not_say(code);
-        } else if has(&["edit", "--full"]) {
+        } else if has(words, &["edit", "--full"]) {
             // It wants a terminal and an editor.
             let line = format!("SYSTEMD_EDITOR={EDITOR} {}", words.join(" "));
             self.attempt(who, &["script", "-qec", &line, "/dev/null"], 1);

@@ -156,7 +156,7 @@ impl Rig {
     /// The report of a doctor that is run inside, as somebody.
     pub(crate) fn doctor(&self, who: &[&str], words: &[&str]) -> Report {
         let doctor = ["hermes", "cron", "doctor", "--json", "--home", HOME];
-        Self::read(&self.exec(who, &[&doctor, words].concat()))
+        Self::read(&self.exec(who, &[&doctor, words].concat())).by(who)
     }
 
     /// The report of a doctor that root runs inside by a command of the test's own.
@@ -210,7 +210,7 @@ impl Rig {
              rm -f /run/look.json && systemctl daemon-reload && systemctl start look.service"
         ));
         let document = serde_json::from_str(&self.sh("cat /run/look.json")).expect("a report");
-        Report::of(document, None)
+        Report::of(document, None).by(&["--user", "svc", "--service"])
     }
 }
 

@@ -13,16 +13,35 @@ pub(super) fn over(told: &str) -> ! {
 }
 
 /// A report.
+#[derive(Debug)]
 pub(crate) struct Report {
     document: Value,
     exit: Option<i32>,
+    /// Who asked, as options of the rig's script: what verifies a remedy is asked in the same way.
+    who: Vec<String>,
 }
 
 impl Report {
     /// What was printed, and how it ended. It may offer nothing that no test runs.
     pub(super) fn of(document: Value, exit: Option<i32>) -> Self {
         ways::are_listed(&document);
-        Self { document, exit }
+        let who = Vec::new();
+        Self {
+            document,
+            exit,
+            who,
+        }
+    }
+
+    /// The same, asked by somebody.
+    pub(super) fn by(mut self, who: &[&str]) -> Self {
+        self.who = who.iter().map(|word| (*word).to_owned()).collect();
+        self
+    }
+
+    /// Who asked.
+    pub(super) fn who(&self) -> Vec<&str> {
+        self.who.iter().map(String::as_str).collect()
     }
 
     /// All findings, in the order of the report.

@@ -109,7 +109,10 @@ fn b23_a_shell_that_was_switched_without_a_login_is_told_so() {
     let report = switched("alice");
     report.says("HM246");
     let uid = rig.sh("id -u alice");
-    assert!(report.summary("HM246").contains(&uid));
+    let summary = report.summary("HM246");
+    assert!(
+        summary.contains(&uid) && summary.contains("ssh, and 'machinectl shell svc@', open one")
+    );
     switched("svc").does_not_say("HM246");
 }
 

@@ -82,8 +82,8 @@ Once the job has fired on time again, it is told for your information only.",
         title: "a slot is booked on a run that came before it",
         explanation: "A completed row names a slot that came after its end. A run by hand, or a lost slot, was \
 booked as that slot. If the slot has passed, it did not run, whatever the row says. If it is still to come, it \
-will be taken for done and left out.",
-        cleared_by: Remedy,
+will be taken for done and left out. A good run that comes after it makes up for the slot, and clears this.",
+        cleared_by: GoodRun,
     },
     Entry {
         code: "HM610",
@@ -112,7 +112,8 @@ leaves that behind.",
         title: "a one-shot fires again and again",
         explanation: "A job that is to run once was started three times and more within five minutes. Something \
 ends the run before it can be marked as done, and the scheduler starts it anew: typically the job restarts the \
-very service that runs it. Pause it before anything else.",
+very service that runs it. Pause it before anything else: a one-shot that is paused or has ended, and one that \
+was last started more than a day ago, is the past.",
         cleared_by: Remedy,
     },
     Entry {

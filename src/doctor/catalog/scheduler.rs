@@ -32,7 +32,8 @@ never fire.\n\n\
 A plain 'hermes serve' of Hermes Agent does not count: it runs no ticker, only the backend that its desktop \
 application starts does.\n\n\
 Start the service, and see to it that it comes back after a reboot and does not end with your last logout; \
-findings about linger and the unit say whether it will.",
+findings about linger and the unit say whether it will. As root, as the account, or by hand:\n\n  \
+systemctl enable --now UNIT\n  systemctl --user enable --now UNIT\n  hermes serve --home HOME",
         cleared_by: Remedy,
     },
     Entry {

@@ -144,8 +144,9 @@ for: update it, or update systemd. The words of systemd are in the evidence.",
         severity: Severity::Warning,
         title: "The last job did not launch",
         explanation: "\
-The newest execution that ended failed before anything ran, with words that systemd or its tools use. \
-The evidence quotes them, and the summary says what they mean.
+The newest execution that ended failed before anything ran. Where its words are those of systemd or its \
+tools, the summary says what they mean, and the evidence quotes them; words that are not known are quoted \
+as they are, and no meaning is made up for them.
 
 If what they speak of is still so, another finding names it and this one stands under it. If not, the \
 host was mended since, or the failure passed by itself: the next good run clears this.",

@@ -66,7 +66,9 @@ each step. Others do not: systemd-run waits for 90 seconds and gdbus for ever, a
 calls them stands still as long.
 
 The evidence names the step that stayed silent. Restarting the user manager clears it, and ends \
-everything that runs under it.",
+everything that runs under it:
+
+  systemctl restart user@UID.service",
         cleared_by: ClearedBy::Remedy,
     },
     Entry {

@@ -26,7 +26,8 @@ without an agent it cannot, and the finding about that is the cause. If the loop
         title: "a loop waits for an answer that never comes",
         explanation: "A wake-up went out, and for more than two cadences neither an answer nor a turn under way has \
 been seen: the process ended in the middle, or the answer was empty. As long as the loop waits for it, it is \
-passed over at every look. Resuming the loop gives the lost wake-up back.",
+passed over at every look. Resuming the loop gives that wake-up up and arms it again, where no process that \
+lives may have its session.",
         cleared_by: Remedy,
     },
     Entry {
@@ -37,7 +38,7 @@ passed over at every look. Resuming the loop gives the lost wake-up back.",
         explanation: "A loop pauses when it has used its budget of wake-ups (loops.max_ticks, 100 unless set), a \
 heartbeat of serve's after as many beats without a message of the user (heartbeats.max_beats, 100 unless set). This \
 one has used nine tenths. That is a safety, not a fault; resume it when it has paused, or raise the budget.",
-        cleared_by: Remedy,
+        cleared_by: Person,
     },
     Entry {
         code: "HM704",
@@ -45,7 +46,8 @@ one has used nine tenths. That is a safety, not a fault; resume it when it has p
         severity: Error,
         title: "the row of a loop or heartbeat cannot be read",
         explanation: "The row in state_meta is no JSON object, or a field holds what it cannot mean. Unreadable is \
-not absent: nothing drives it, and nothing lists it. Stop it, and set it anew.",
+not absent: nothing drives it, and nothing lists it. Stop it, which keeps what is written there under another key, \
+and set it anew.",
         cleared_by: Remedy,
     },
     Entry {
@@ -58,7 +60,8 @@ it any more. The reason that was recorded for the end is shown. Stop it, and set
 lives.\n\n\
 Where the reason is ws_orphan_reap its client was away for longer than the grace. Raise \
 dashboard.ws_orphan_reap_grace_s, and the keepalive of the clients together with it: a client that looks less \
-often than the grace lasts learns too late that its connection is gone.",
+often than the grace lasts learns too late that its connection is gone.\n\n\
+What stops it, by the id of its session:\n\n  hermes loop stop SESSION\n  hermes heartbeat stop SESSION",
         cleared_by: Remedy,
     },
     Entry {

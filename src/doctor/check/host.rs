@@ -1,7 +1,7 @@
 //! The host itself: init, container, system bus, logind, cgroups, clock. Pure.
 
 use super::impact::{has_systemd, said, severity};
-use super::{Check, Group, Outcome};
+use super::{Check, Group, Outcome, mend};
 use crate::bus::{Door, DoorReport, Failure, FailureKind, Stage};
 use crate::dispatch::Mode;
 use crate::doctor::evidence::{Evidence, Part};
@@ -84,7 +84,6 @@ fn init(evidence: &Evidence) -> Outcome {
     let mut outcome = Outcome::default();
     let chroot = machine.container.known() == Some(&Container::Chroot)
         || machine.namespaces.chroot.known() == Some(&true);
-    let what = "no systemd is reached here";
     let of_kind = |code, summary: &str| {
         Finding::new(code, host(), summary)
             .severity(severity(evidence).min(Severity::Warning))
@@ -100,7 +99,10 @@ fn init(evidence: &Evidence) -> Outcome {
         let finding = of_kind("HM109", hint);
         outcome.find(with_wsl_remedy(finding, machine.container.known()));
     } else {
-        outcome.find(of_kind("HM101", &format!("{what} ({container})")));
+        outcome.find(of_kind(
+            "HM101",
+            &without_systemd(machine.container.known()),
+        ));
     }
     outcome
 }
@@ -109,6 +111,15 @@ fn version(door: &DoorReport) -> Option<String> {
     let manager = door.manager.as_ref()?;
     let state = manager.state.as_deref().unwrap_or("state not told");
     Some(format!("systemd {}, {state}", manager.version))
+}
+
+fn without_systemd(container: Option<&Container>) -> String {
+    let place = match container {
+        None => "here".to_owned(),
+        Some(Container::None) => "on this host".to_owned(),
+        Some(_) => format!("in this container ({})", container_word(container)),
+    };
+    format!("no systemd runs {place}: nothing can start jobs apart from the dispatcher")
 }
 
 fn container_word(container: Option<&Container>) -> String {
@@ -201,7 +212,7 @@ fn system_bus(evidence: &Evidence) -> Outcome {
                     ["kill", "-s", "CONT", "1"],
                     "lets PID 1 go on, if something stopped it; else only a reboot helps",
                 )
-                .verify(["systemctl", "show", "--property=Version"]),
+                .verify(mend::verify()),
             ),
         );
         return outcome;
@@ -218,7 +229,7 @@ fn system_bus(evidence: &Evidence) -> Outcome {
                 ["sh", "-c", REVIVE_BUS],
                 "starts the system bus anew; a user manager that runs loses it until re-executed",
             )
-            .verify(["systemctl", "is-active", "dbus.service"]),
+            .verify(mend::verify()),
         ),
     );
     outcome
@@ -261,7 +272,7 @@ fn logind(evidence: &Evidence) -> Outcome {
             ["sh", "-c", REVIVE_LOGIND],
             "lets logind run, and starts it anew",
         )
-        .verify(["systemctl", "is-active", unit]),
+        .verify(mend::verify()),
     );
     if masked {
         finding = finding.seen(Observation::new("property", "UnitFileState", "masked"));

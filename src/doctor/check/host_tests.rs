@@ -4,6 +4,7 @@
 mod bus;
 mod hostile;
 mod hosts;
+mod logins;
 mod service;
 mod starts;
 

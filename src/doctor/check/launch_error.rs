@@ -1,5 +1,5 @@
 //! What the words of a launch that failed mean: systemd's own, and those of its tools. Each known one
-//! has its own meaning; an unknown one is quoted whole and explained as nothing. Pure.
+//! has its own meaning; an unknown one is quoted, and no meaning is given to it. Pure.
 
 use super::redact::redacted;
 use super::{Check, Group, Outcome, homes};
@@ -154,14 +154,18 @@ fn last_launch(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger) -> Opt
     let last = ledger.rows().find(|row| {
         !matches!(row.status, Status::Claimed | Status::Running) && row.finished_at.is_some()
     })?;
-    let text = last.error.as_deref().filter(|_| never_launched(last))?;
+    if !never_launched(last) {
+        return None;
+    }
+    let text = redacted(last.error.as_deref().unwrap_or_default());
     let quoted = Observation::new(
         "row",
         format!("executions of {}, {}", home.label(), last.id),
-        redacted(text),
+        text.clone(),
     );
-    let finding = match meaning(text)? {
-        Meaning::Property(property) => {
+    let finding = match meaning(last.error.as_deref().unwrap_or_default()) {
+        None => unknown(home, &text),
+        Some(Meaning::Property(property)) => {
             let door = evidence.facts.session_bus.answering();
             let version = door
                 .and_then(|door| door.manager.as_ref())
@@ -172,7 +176,7 @@ fn last_launch(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger) -> Opt
             );
             Finding::new("HM331", homes::subject(home), summary)
         }
-        Meaning::Way { words, causes } => {
+        Some(Meaning::Way { words, causes }) => {
             let summary = format!("the last job did not launch: {words}");
             let finding = Finding::new("HM332", homes::subject(home), summary);
             causes
@@ -181,6 +185,28 @@ fn last_launch(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger) -> Opt
         }
     };
     Some(finding.seen(quoted))
+}
+
+/// So much of words that nobody knows stands in the summary, in characters; the evidence has them whole.
+const QUOTED: usize = 2_000;
+
+/// Words that mean nothing here are told as they are: a person may know them.
+fn unknown(home: &HomeEvidence, text: &str) -> Finding {
+    let words = text.trim();
+    let summary = if words.is_empty() {
+        "the last job did not launch, and no reason was recorded".to_owned()
+    } else {
+        let end = words.char_indices().nth(QUOTED).map(|(end, _)| end);
+        let (shown, more) = match end.and_then(|end| words.get(..end)) {
+            Some(start) => (start, "…"),
+            None => (words, ""),
+        };
+        format!("the last job did not launch: '{shown}{more}'")
+    };
+    // A policy that lets nothing run says so in words of its own.
+    Finding::new("HM332", homes::subject(home), summary)
+        .because_of("HM304")
+        .because_of("HM302")
 }
 
 #[cfg(test)]

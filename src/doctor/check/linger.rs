@@ -221,7 +221,9 @@ fn stops(evidence: &Evidence, of: &dyn Fn(&'static str, Severity, String) -> Fin
         let text = format!("linger is off for {account}: {name} does not start at boot");
         (Severity::Error, text)
     };
-    let mut finding = of("HM225", level, summary);
+    // Entered that way, the account has no manager although somebody works in it.
+    let no_login = Observation::new("note", "a session at login", "su and sudo -u open none");
+    let mut finding = of("HM225", level, summary).seen(no_login);
     if let Some(sessions) = held_by(facts) {
         finding = finding.seen(Observation::new("logind", "who keeps it now", sessions));
     }

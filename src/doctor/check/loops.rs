@@ -183,7 +183,13 @@ fn unreadable(home: &HomeEvidence, of: (&'static str, &str), why: &str) -> Findi
         format!("the {kind} of session {session} cannot be read: {why}"),
     )
     .seen(row(home, of, why.to_owned()))
-    .remedy(stop(home, of))
+    .remedy(
+        Remedy::user(
+            homes::on(home, [kind, "stop"], (session, &[])),
+            "ends it, and keeps what is written there under another key",
+        )
+        .verify(homes::verify(home)),
+    )
 }
 
 fn judge(
@@ -275,6 +281,7 @@ fn several(home: &HomeEvidence, timer: &Timer<'_>, pids: &[i64]) -> Finding {
             "ends the second process; close the session there instead, if you can",
         )
         .until_reboot()
+        .disruptive()
         .verify(homes::verify(home)),
     )
 }
@@ -307,7 +314,7 @@ fn stuck(
         .remedy(
             Remedy::user(
                 homes::on(home, ["loop", "resume"], (session, &[])),
-                "gives the lost wake-up back and arms it again",
+                "gives the wake-up up that nobody will answer, and arms it again",
             )
             .verify(homes::verify(home)),
         ),
@@ -376,7 +383,7 @@ fn undriven(
                 homes::ours(home, ["serve"]),
                 "drives it for as long as this terminal lives",
             )
-            .until_reboot()
+            .in_this_terminal()
             .verify(homes::verify(home)),
         )
     };
@@ -394,9 +401,9 @@ fn only_desktop(home: &HomeEvidence, of: (&str, &str), words: &str) -> Finding {
     .remedy(
         Remedy::user(
             homes::ours(home, ["serve"]),
-            "drives it without the application",
+            "drives it without the application, for as long as this terminal lives",
         )
-        .until_reboot()
+        .in_this_terminal()
         .verify(homes::verify(home)),
     )
 }

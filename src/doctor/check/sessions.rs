@@ -280,7 +280,9 @@ fn helpers(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) -> O
             && life(helper.pid, helper.started_at) == Some(Liveness::Alive)
     };
     let left: Vec<_> = helpers.iter().filter(orphaned).collect();
-    let first = left.first()?;
+    if left.is_empty() {
+        return None;
+    }
     let resident: u64 = left.iter().filter_map(|helper| helper.resident).sum();
     let many = human::count(left.len(), "helper process", "helper processes");
     let mut finding = Finding::new(
@@ -302,9 +304,19 @@ fn helpers(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) -> O
             words,
         ));
     }
+    let pids = left
+        .iter()
+        .take(homes::EACH)
+        .map(|helper| helper.pid.to_string());
+    let words = std::iter::once("kill".to_owned()).chain(pids);
+    let effect = if left.len() > homes::EACH {
+        "ends the first of them"
+    } else {
+        "ends what nothing uses any more"
+    };
     Some(
         finding.remedy(
-            Remedy::user(["kill", &first.pid.to_string()], "ends the first of them")
+            Remedy::user(words, effect)
                 .until_reboot()
                 .verify(homes::verify(home)),
         ),

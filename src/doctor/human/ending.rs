@@ -6,7 +6,7 @@ use super::Page;
 use super::header::NARROW;
 use crate::doctor::finding::Severity;
 use crate::doctor::plain;
-use crate::doctor::report::{CheckStatus, Report, Reported};
+use crate::doctor::report::{CheckStatus, Report, Tree};
 use crate::doctor::verdict::Status;
 use crate::output::human::count;
 
@@ -185,13 +185,14 @@ fn tally(report: &Report, least: Severity) -> String {
     let gap = report.run.sandbox_gap.as_ref();
     let gap = gap.map_or_else(String::new, |gap| format!(" ({gap})"));
     let took = report.run.duration_ms;
-    let hidden = report.trees().map(|(root, symptoms)| {
-        let below = symptoms
+    let hidden = report.trees().map(|tree| {
+        let below = tree
+            .symptoms
             .iter()
             .filter(|found| found.severity < least)
             .count();
         // What explains something that is shown is shown.
-        let root = root.severity < least && below == symptoms.len();
+        let root = tree.root.severity < least && below == tree.symptoms.len();
         below + usize::from(root)
     });
     let hidden = match hidden.sum() {
@@ -209,12 +210,9 @@ fn next(page: &mut Page, report: &Report) {
     let unknown = report
         .unknowns()
         .find(|(_, unknown)| unknown.matters && !unknown.would_tell.is_empty());
-    // A note without a way out asks for nothing.
-    let worst = report
-        .first_to_mend()
-        .filter(|found| found.severity > Severity::Info || !found.remedies.is_empty());
+    let worst = report.first_to_mend();
     let told = unknown.map(|(_, unknown)| (unknown.would_tell.clone(), Vec::new()));
-    let mended = worst.map(|found| first_step(found, &report.tool.command));
+    let mended = worst.and_then(|tree| first_step(tree, &report.tool.command));
     let step = match report.verdict.status {
         Status::Incomplete => told.or(mended),
         _ => mended.or(told),
@@ -231,12 +229,12 @@ fn next(page: &mut Page, report: &Report) {
     }
 }
 
-/// The first way out of a finding, and what shows that it worked; without one, the whole story of its
-/// code.
-fn first_step(found: &Reported, own: &str) -> (Vec<String>, Vec<String>) {
-    if let Some(remedy) = found.remedies.first() {
-        return (remedy.argv.clone(), remedy.verify.clone());
+/// The first way out, and what shows that it worked; without one, the whole story of the code. A note
+/// without a way out asks for nothing.
+fn first_step(tree: Tree<'_>, own: &str) -> Option<(Vec<String>, Vec<String>)> {
+    if let Some(remedy) = tree.way_out() {
+        return Some((remedy.argv.clone(), remedy.verify.clone()));
     }
-    let explain = [own, "explain", found.code];
-    (explain.map(str::to_owned).to_vec(), Vec::new())
+    let explain = [own, "explain", tree.gravest().code];
+    (tree.worst() > Severity::Info).then(|| (explain.map(str::to_owned).to_vec(), Vec::new()))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Page;
 use crate::doctor::finding::{Needs, Remedy};
-use crate::doctor::report::{Report, Reported, worst_of};
+use crate::doctor::report::{Report, Reported, Tree};
 use crate::output::human::count;
 
 /// So many findings of one code are told in full; the rest are counted, unless all were asked for.
@@ -14,19 +14,20 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     let least = page.look.least;
     let trees: Vec<_> = report
         .trees()
-        .filter(|tree| worst_of(*tree) >= least)
+        .filter(|tree| tree.worst() >= least)
         .collect();
     let mut left: HashMap<&str, usize> = HashMap::new();
-    for (root, _) in &trees {
-        *left.entry(root.code).or_default() += 1;
+    for tree in &trees {
+        *left.entry(tree.root.code).or_default() += 1;
     }
     let mut told: HashMap<&str, usize> = HashMap::new();
     let mut before: Option<&Reported> = None;
-    for (root, symptoms) in trees {
+    for tree in trees {
+        let root = tree.root;
         let times = told.entry(root.code).or_default();
         *times += 1;
         if *times <= IN_FULL || page.look.verbose {
-            one(page, root, symptoms, before);
+            one(page, tree, before);
             before = Some(root);
         }
         let hidden = times.saturating_sub(IN_FULL);
@@ -44,7 +45,8 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     }
 }
 
-fn one(page: &mut Page, found: &Reported, symptoms: &[Reported], before: Option<&Reported>) {
+fn one(page: &mut Page, tree: Tree<'_>, before: Option<&Reported>) {
+    let found = tree.root;
     page.gap();
     let label = format!("{} {}: ", found.severity.word(), found.code);
     let code = page.look.style.heading(found.code);
@@ -59,12 +61,8 @@ fn one(page: &mut Page, found: &Reported, symptoms: &[Reported], before: Option<
     if page.look.verbose {
         evidence(page, found, "  ");
     }
-    let before = before.filter(|before| before.code == found.code);
-    let before = before.map_or(&[] as &[Remedy], |before| &before.remedies);
-    for remedy in &found.remedies {
-        way_out(page, remedy, before);
-    }
-    explained(page, symptoms);
+    ways_out(page, found, before, "  ");
+    explained(page, tree);
 }
 
 /// Whether naming the subject adds anything: there is one host, the summary may have named it, and
@@ -96,13 +94,22 @@ fn evidence(page: &mut Page, found: &Reported, indent: &str) {
     }
 }
 
-/// One way out. What the finding before it, of the same code, has already said of it is not repeated.
-fn way_out(page: &mut Page, remedy: &Remedy, before: &[Remedy]) {
+/// The ways out. What the finding before this one, of the same code, has already said is not repeated.
+fn ways_out(page: &mut Page, found: &Reported, before: Option<&Reported>, indent: &str) {
+    let before = before.filter(|before| before.code == found.code);
+    let before = before.map_or(&[] as &[Remedy], |before| &before.remedies);
+    for remedy in &found.remedies {
+        way_out(page, remedy, before, indent);
+    }
+}
+
+fn way_out(page: &mut Page, remedy: &Remedy, before: &[Remedy], indent: &str) {
     let said = |before: &Remedy| (&before.effect, before.needs) == (&remedy.effect, remedy.needs);
     if page.look.verbose || !before.iter().any(said) {
-        what_it_does(page, remedy);
+        what_it_does(page, remedy, indent);
     }
-    page.command(&remedy.argv, "      ");
+    let deeper = format!("{indent}    ");
+    page.command(&remedy.argv, &deeper);
     if !page.look.verbose {
         return;
     }
@@ -111,41 +118,49 @@ fn way_out(page: &mut Page, remedy: &Remedy, before: &[Remedy]) {
         ("this takes it back:", &remedy.undo),
     ] {
         if !argv.is_empty() {
-            page.paragraph(label, "    ");
-            page.command(argv, "      ");
+            page.paragraph(label, &format!("{indent}  "));
+            page.command(argv, &deeper);
         }
     }
 }
 
-fn what_it_does(page: &mut Page, remedy: &Remedy) {
+fn what_it_does(page: &mut Page, remedy: &Remedy, indent: &str) {
     let who = match remedy.needs {
         Needs::Root => " as root",
         Needs::User => "",
     };
-    let until = if remedy.persistent {
+    let disruptive = if remedy.disruptive {
+        ", disruptive"
+    } else {
+        ""
+    };
+    // What runs in a terminal says itself that it ends with that.
+    let until = if remedy.persistent || remedy.foreground {
         ""
     } else {
         " (until the next reboot)"
     };
     let effect = page.safe(&remedy.effect);
-    let label = format!("  remedy{who}: ");
+    let label = format!("{indent}remedy{who}{disruptive}: ");
     let painted = page.look.style.hint(&label);
-    page.labelled(&label, &painted, &format!("{effect}{until}"), "    ");
+    let rest = format!("{indent}  ");
+    page.labelled(&label, &painted, &format!("{effect}{until}"), &rest);
 }
 
-/// The symptoms, one line each: their cause has the way out.
-fn explained(page: &mut Page, symptoms: &[Reported]) {
+/// The symptoms, one line each: their cause has the way out. Where it has none, theirs are told.
+fn explained(page: &mut Page, tree: Tree<'_>) {
     let least = page.look.least;
-    let mut shown = symptoms
-        .iter()
-        .filter(|found| found.severity >= least)
+    let mut shown = tree
+        .explained()
+        .filter(|(found, _)| found.severity >= least)
         .peekable();
     if shown.peek().is_none() {
         return;
     }
     page.paragraph("this explains:", "  ");
     let mut told: HashMap<&str, usize> = HashMap::new();
-    for symptom in shown {
+    let mut before: Option<&Reported> = None;
+    for (symptom, mended) in shown {
         let times = told.entry(symptom.code).or_default();
         *times += 1;
         if *times > IN_FULL && !page.look.verbose {
@@ -157,6 +172,10 @@ fn explained(page: &mut Page, symptoms: &[Reported]) {
         page.labelled(&label, &painted, &summary, "      ");
         if page.look.verbose {
             evidence(page, symptom, "      ");
+        }
+        if !mended {
+            ways_out(page, symptom, before, "      ");
+            before = Some(symptom);
         }
     }
     let hidden: usize = told

@@ -43,10 +43,16 @@ fn matter(report: &Report) -> String {
         return gap;
     }
     let worst = report.first_to_mend();
-    let worst =
-        worst.filter(|found| found.severity >= report.verdict.fail_on.min(Severity::Warning));
+    let worst = worst.filter(|tree| tree.worst() >= report.verdict.fail_on.min(Severity::Warning));
     match worst {
-        Some(found) => {
+        Some(tree) => {
+            // What makes the verdict, and what is told first beneath, which explains it.
+            let found = tree.gravest();
+            let cause = if found.id == tree.root.id {
+                String::new()
+            } else {
+                format!(", explained by {}", tree.root.code)
+            };
             // Of several homes, which one.
             let home = report.run.homes.len() > 1 && found.subject.kind == "home";
             let place = if home && !found.summary.contains(&found.subject.name) {
@@ -54,7 +60,7 @@ fn matter(report: &Report) -> String {
             } else {
                 String::new()
             };
-            format!("{} ({}{place})", found.summary, found.code)
+            format!("{} ({}{place}{cause})", found.summary, found.code)
         }
         None if let Some(empty) = empty(report) => empty,
         None if report.verdict.counts.unknown > 0 => "nothing is known to be wrong".to_owned(),

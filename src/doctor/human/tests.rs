@@ -1,5 +1,6 @@
 //! The text for people, as they see it.
 
+use super::super::finding::{Finding, Remedy, Subject};
 use super::super::sample;
 use super::super::verdict::Thresholds;
 use super::*;
@@ -111,6 +112,91 @@ fn the_print_threshold_hides_what_is_less() {
     assert!(text.contains("; 9 are hidden by --print"), "{text}");
     errors.least = Severity::Info;
     assert!(!render(&sample::report(false, Thresholds::default()), errors).contains("hidden"));
+}
+
+/// A finding, and what explains it, with a way out of these.
+fn finding(code: &'static str, cause: &'static str, level: Severity, ways: &[&str]) -> Finding {
+    let finding = Finding::new(
+        code,
+        Subject::new("host", "this host"),
+        format!("{code} it is"),
+    );
+    let finding = finding.severity(level).because_of(cause);
+    let way = |finding: Finding, way: &&str| {
+        let remedy = Remedy::user([*way], &format!("does {way}"));
+        finding.remedy(if *way == "end" {
+            remedy.disruptive()
+        } else {
+            remedy
+        })
+    };
+    ways.iter().fold(finding, way)
+}
+
+#[test]
+fn the_matter_is_what_makes_the_verdict_and_the_next_step_is_there() {
+    let told = |findings| render(&sample::of(findings), look(None));
+    let note = |ways| finding("HM208", "", Severity::Info, ways);
+    let fault = |ways| finding("HM332", "HM208", Severity::Error, ways);
+    // The way out is that of what explains the fault.
+    let text = told(vec![note(&["mend"]), fault(&["other"])]);
+    let first = text.lines().next().unwrap();
+    assert!(
+        first.starts_with("error: ") && !first.contains("nothing is wrong"),
+        "{text}"
+    );
+    assert!(
+        first.contains("; HM332 it is (HM332, explained by HM208); 1 error"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("next:\n  mend\n") && !text.contains("other"),
+        "{text}"
+    );
+    // What explains it has none, so that of the fault itself is told.
+    let text = told(vec![note(&[]), fault(&["other"])]);
+    assert!(
+        text.contains("\n      remedy: does other\n          other\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("next:\n  other\n"), "{text}");
+    // Nothing has any.
+    let text = told(vec![note(&[]), fault(&[])]);
+    assert!(text.ends_with("next:\n  hermes explain HM332\n"), "{text}");
+}
+
+#[test]
+fn what_is_worth_knowing_ends_no_work() {
+    let told = |findings| render(&sample::of(findings), look(None));
+    let denied = |level| finding("HM207", "", level, &["end"]);
+    let text = told(vec![denied(Severity::Info)]);
+    assert!(
+        text.starts_with("ok: ") && !text.contains("next:"),
+        "{text}"
+    );
+    assert!(text.contains("  remedy, disruptive: does end\n"), "{text}");
+    let gentle = finding("HM310", "", Severity::Info, &["mend"]);
+    let text = told(vec![denied(Severity::Info), gentle.clone()]);
+    assert!(text.ends_with("next:\n  mend\n"), "{text}");
+    let text = told(vec![denied(Severity::Warning), gentle]);
+    assert!(text.ends_with("next:\n  end\n"), "{text}");
+}
+
+#[test]
+fn what_lasts_as_long_as_a_terminal_lasts_until_no_reboot() {
+    let mut served = finding("HM402", "", Severity::Error, &[]);
+    let ticks = "ticks for as long as this terminal lives";
+    served = served.remedy(Remedy::user(["serve"], ticks).in_this_terminal());
+    served = served.remedy(Remedy::user(["start"], "starts").until_reboot());
+    let text = render(&sample::of(vec![served]), look(None));
+    assert!(
+        text.contains("remedy: ticks for as long as this terminal lives\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("remedy: starts (until the next reboot)\n"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -6,19 +6,24 @@ use super::super::finding::{Remedy, Severity};
 use super::fold::Placed;
 use crate::host::facts::OwnName;
 
-/// The words that ask for one finding; none where no remedy of it makes it go away.
-pub(super) struct Asked(Option<Vec<String>>);
+/// How the doctor is asked again.
+pub(super) struct Asked<'a> {
+    /// The words that ask for one finding; none where no remedy of it makes it go away.
+    only: Option<Vec<String>>,
+    /// The words that ask from the point of view of this report.
+    view: &'a [String],
+}
 
-impl Asked {
+impl<'a> Asked<'a> {
     /// For this finding, which may be the only one of its code.
-    pub(super) fn of(placed: &Placed, alone: bool) -> Self {
+    pub(super) fn of(placed: &Placed, alone: bool, view: &'a [String]) -> Self {
         let finding = &placed.finding;
         let entry = catalog::find(finding.code);
         // Its remedies show what there is to decide on, and change nothing.
         if entry
             .is_some_and(|entry| matches!(entry.cleared_by, ClearedBy::Person | ClearedBy::Nothing))
         {
-            return Self(None);
+            return Self { only: None, view };
         }
         let fingerprint = finding.fingerprint();
         // A comma ends a name on the command line.
@@ -31,7 +36,8 @@ impl Asked {
         if placed.severity == Severity::Info {
             words.extend(["--fail-on", Severity::Info.word()]);
         }
-        Self(Some(words.into_iter().map(str::to_owned).collect()))
+        let only = Some(words.into_iter().map(str::to_owned).collect());
+        Self { only, view }
     }
 
     /// The remedy whose verification, where it asks the doctor again, asks for this finding alone.
@@ -44,8 +50,12 @@ impl Asked {
         {
             return remedy;
         }
-        match &self.0 {
+        match &self.only {
             Some(words) => {
+                // What names its home is a question about that alone.
+                if remedy.verify.len() == doctor.len() {
+                    remedy.verify.extend_from_slice(self.view);
+                }
                 let after = doctor.len()..doctor.len();
                 remedy.verify.splice(after, words.iter().cloned());
             }

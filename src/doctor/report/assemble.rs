@@ -48,6 +48,8 @@ pub struct Input {
     pub account: Option<AccountFacts>,
     /// How the reader calls this program.
     pub own_name: OwnName,
+    /// The words that ask this program again from the same point of view.
+    pub view: Vec<String>,
     /// In which mode jobs are dispatched; which findings made it so is filled in here.
     pub dispatch: Option<Dispatch>,
     /// The checks that were asked for.
@@ -66,7 +68,7 @@ pub fn assemble(input: Input) -> Report {
     };
     let mut placed = place(&input.ran);
     fold::link(&mut placed);
-    let findings = tell(placed, whose);
+    let findings = tell(placed, whose, &input.view);
     let checks: Vec<_> = input
         .ran
         .iter()
@@ -111,7 +113,7 @@ fn place(ran: &[Ran]) -> Vec<Placed> {
     placed
 }
 
-fn tell(placed: Vec<Placed>, whose: Whose<'_>) -> Vec<Reported> {
+fn tell(placed: Vec<Placed>, whose: Whose<'_>, view: &[String]) -> Vec<Reported> {
     let order = fold::order(&placed);
     let mut number = vec![0; placed.len()];
     for (position, index) in order.iter().enumerate() {
@@ -130,7 +132,7 @@ fn tell(placed: Vec<Placed>, whose: Whose<'_>) -> Vec<Reported> {
         .map(|(index, placed)| {
             let cause = placed.cause.map(id);
             let alone = of_code.get(placed.finding.code) == Some(&1);
-            let asked = Asked::of(&placed, alone);
+            let asked = Asked::of(&placed, alone, view);
             reported(placed, (id(index), cause), (whose, &asked))
         })
         .zip(&number)
@@ -142,7 +144,7 @@ fn tell(placed: Vec<Placed>, whose: Whose<'_>) -> Vec<Reported> {
 fn reported(
     placed: Placed,
     (id, cause): (String, Option<String>),
-    (whose, asked): (Whose<'_>, &Asked),
+    (whose, asked): (Whose<'_>, &Asked<'_>),
 ) -> Reported {
     let finding = placed.finding;
     Reported {

@@ -33,9 +33,9 @@ fn ids_follow_the_order_and_reasons_point_at_findings() {
     let dispatch = report.dispatch.as_ref().unwrap();
     assert_eq!(dispatch.because, ["f1"]);
     assert_eq!(dispatch.flips_to.as_ref().unwrap().by, ["f1"]);
-    let explained: Vec<_> = report.trees().map(|(_, symptoms)| symptoms.len()).collect();
+    let explained: Vec<_> = report.trees().map(|tree| tree.symptoms.len()).collect();
     assert_eq!(explained, [8, 0]);
-    assert_eq!(report.first_to_mend().unwrap().code, "HM204");
+    assert_eq!(report.first_to_mend().unwrap().root.code, "HM204");
 }
 
 #[test]

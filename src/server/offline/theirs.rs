@@ -39,20 +39,25 @@ pub(super) fn order(
     let view = gather::view(runtime, home)?;
     let machine = instance::machine(runtime.clock.now());
     let now = runtime.clock.wall().as_duration().as_secs_f64();
+    let events = super::in_order(event);
     let broken = |error| unreadable(id, &error);
     let after = match which {
         Which::Loop => {
             let row = LoopRow::parse(&text).map_err(broken)?;
             free((&view, home, &machine), id, row.is_routed())?;
             let mut state = LoopState::restore(row, LoopOwn::default());
-            let _notices = state.step(event.clone(), rules, now);
+            for event in events {
+                let _notices = state.step(event, rules, now);
+            }
             state.row.text()
         }
         Which::Heartbeat => {
             let row = HeartbeatRow::parse(&text).map_err(broken)?;
             let mut state = view.heartbeat(id, &row);
             free((&view, home, &machine), id, state.gateway_owned)?;
-            let _notices = state.step(event.clone(), rules, now);
+            for event in events {
+                let _notices = state.step(event, rules, now);
+            }
             state.row.text()
         }
     };
@@ -102,6 +107,14 @@ fn holder(lease: &LiveLease) -> String {
 pub(super) fn free_of_others((runtime, home): (&Runtime, &Home), id: &str) -> Result<()> {
     let machine = instance::machine(runtime.clock.now());
     leased(&leases(home, &machine)?, id)
+}
+
+/// Whether nobody alive has a session, whoever its timer belongs to: a row that cannot be read does not
+/// say whether a messaging gateway drives it.
+pub(super) fn free_of_anybody((runtime, home): (&Runtime, &Home), id: &str) -> Result<()> {
+    let view = gather::view(runtime, home)?;
+    let machine = instance::machine(runtime.clock.now());
+    free((&view, home, &machine), id, true)
 }
 
 /// Whether nobody alive has a session: not by a lease, not as a backend that may have loaded it, and,

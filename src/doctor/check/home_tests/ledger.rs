@@ -47,6 +47,44 @@ fn b02_one_job_that_never_launches_among_others_that_do() {
     assert_eq!(found[0].subject.name, JOB);
 }
 
+#[test]
+fn b25_words_that_nobody_knows_are_quoted_and_the_words_of_a_job_are_none_of_them() {
+    let words = "scope-broker: quota class 7 exhausted";
+    let failed = |times: i64, columns: Value| {
+        let fixture = Fixture::healthy();
+        for minutes in 0..times {
+            let mut row = json!({"status": "failed", "claimed_at": fixture.ago(3 + minutes),
+                "finished_at": fixture.ago(3 + minutes), "error": words});
+            for (key, value) in columns.as_object().unwrap() {
+                row[key] = value.clone();
+            }
+            fixture.row(JOB, &row);
+        }
+        fixture.all_findings()
+    };
+    for times in [1, 2, 3] {
+        let found = failed(times, json!({}));
+        let launch = found.iter().find(|found| found.code == "HM332").unwrap();
+        assert_eq!(
+            launch.summary,
+            format!("the last job did not launch: '{words}'")
+        );
+        assert_eq!(launch.evidence[0].observed, words);
+        let streak = found.iter().any(|found| found.code == "HM601");
+        assert_eq!(streak, times >= 3);
+    }
+    let silent = failed(1, json!({"error": null}));
+    assert!(silent[0].summary.ends_with("no reason was recorded"));
+    // It has started, so the words are its own.
+    let started = failed(1, json!({"started_at": "2026-11-29T10:00:00+00:00"}));
+    assert!(
+        !started.iter().any(|found| found.code == "HM332"),
+        "{started:?}"
+    );
+    let secret = failed(1, json!({"error": "broker: token=abcdef"}));
+    assert!(!secret[0].summary.contains("abcdef"), "{secret:?}");
+}
+
 fn open(fixture: &Fixture, columns: &Value) {
     let mut row = json!({"status": "running", "claimed_at": fixture.ago(5),
         "started_at": fixture.ago(5)});
@@ -184,8 +222,15 @@ fn b80_b99_slots_that_are_booked_on_a_run_before_them() {
             .contains("stamped on an older run")
     );
     let fixture = Fixture::healthy();
+    std::fs::remove_file(fixture.path("cron/executions.db")).unwrap();
     fixture.row(JOB, &booked(-30));
-    assert!(fixture.one("HM608").summary.contains("future slot"));
+    let found = fixture.findings("HM608");
+    assert!(found[0].summary.contains("future slot"));
+    // What is printed as the way out, a run, is one when it went well.
+    fixture.run(JOB, 3, "failed");
+    assert_eq!(fixture.findings("HM608").len(), 1);
+    fixture.run(JOB, 2, "completed");
+    assert_eq!(codes(&fixture.findings("HM608")), [""; 0]);
 }
 
 #[test]
@@ -228,16 +273,33 @@ fn b114_done_and_not_delivered() {
 
 #[test]
 fn b82_a_one_shot_that_fires_again_and_again() {
-    let fixture = Fixture::healthy();
-    fixture.jobs(&[fixture.once(10)]);
-    for minutes in [10, 9, 8] {
-        fixture.run("00000000000c", minutes, "unknown");
+    const ONCE: &str = "00000000000c";
+    let claimed = |minutes: [i64; 3]| {
+        let fixture = Fixture::healthy();
+        fixture.jobs(&[fixture.once(10)]);
+        for minutes in minutes {
+            fixture.run(ONCE, minutes, "unknown");
+        }
+        fixture
+    };
+    let fixture = claimed([10, 9, 8]);
+    let found = &fixture.findings("HM612")[0];
+    assert!(found.summary.contains("was started 3 times"));
+    let entry = crate::doctor::catalog::find("HM612").unwrap();
+    assert_eq!((found.severity, entry.severity), (None, Severity::Error));
+    // Three claims within an hour are runs by hand, a loop of last week is the past, and what has ended or
+    // was paused does not go on.
+    for minutes in [[60, 30, 8], [9_010, 9_009, 9_008]] {
+        let found = claimed(minutes).findings("HM612");
+        assert_eq!(codes(&found), [""; 0], "{minutes:?}");
     }
-    assert!(
-        fixture.findings("HM612")[0]
-            .summary
-            .contains("was started 3 times")
-    );
+    for state in ["completed", "paused"] {
+        let mut job = fixture.once(10);
+        job["state"] = state.into();
+        job["enabled"] = false.into();
+        fixture.jobs(&[job]);
+        assert_eq!(codes(&fixture.findings("HM612")), [""; 0], "{state}");
+    }
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use serde_json::json;
 
 use super::fixture::Fixture;
+use crate::doctor::check;
+use crate::doctor::evidence::Evidence;
+use crate::doctor::evidence::home::PlaceSeen;
 use crate::host::facts::{Fact, ProgramLookup};
 
 #[test]
@@ -72,4 +75,30 @@ fn b31_what_every_job_calls_matters_where_a_job_is_armed() {
     assert_eq!(found.evidence[1].target, "by jobs");
     fixture.jobs(&[]);
     assert!(fixture.findings("HM317").is_empty());
+}
+
+#[test]
+fn b50_a_working_directory_that_hangs_is_named_and_its_jobs_can_be_paused() {
+    let fixture = Fixture::healthy();
+    let path = fixture.path("cron").display().to_string();
+    fixture.only_job(|job| job["workdir"] = path.clone().into());
+    let found = |evidence: &Evidence| {
+        let all = check::all().flat_map(|check| (check.run)(evidence).findings);
+        all.filter(|finding| finding.code == "HM510")
+            .collect::<Vec<_>>()
+    };
+    let mut evidence = fixture.evidence();
+    assert!(found(&evidence).is_empty());
+    let places = &mut evidence.homes[0].needs.workdirs;
+    assert_eq!(
+        places.insert(path, PlaceSeen::Hangs),
+        Some(PlaceSeen::Directory)
+    );
+    let hangs = &found(&evidence)[0];
+    assert!(
+        hangs.summary.ends_with("does not answer within 2 s"),
+        "{}",
+        hangs.summary
+    );
+    assert!(hangs.remedies[0].argv.contains(&"pause".to_owned()));
 }

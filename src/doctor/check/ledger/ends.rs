@@ -198,13 +198,22 @@ fn ahead_of_run(
     };
     let execution = ledger.of(id).find(early)?;
     let slot = execution.scheduled_instant.as_ref()?.at?;
+    // A good run since then has made up for the slot: one that came after it, where it has passed.
+    let end = ended(execution)?;
+    let since = if slot > evidence.now { end } else { slot };
+    let makes_up = |row: &Execution| {
+        let well = row.status == Status::Completed && !early(&row);
+        well && claimed(row).is_some_and(|at| at >= since)
+    };
+    if ledger.of(id).any(makes_up) {
+        return None;
+    }
     let name = quoted(home, id);
     let summary = if slot > evidence.now {
         format!("{name} has its future slot {slot} already marked done: it will not run then")
     } else {
         format!("{name} has the slot {slot} stamped on an older run: it did not run then")
     };
-    let end = ended(execution)?;
     let finding = about("HM608", id, summary).seen(row(
         home,
         execution,
@@ -214,7 +223,7 @@ fn ahead_of_run(
         finding.remedy(
             Remedy::user(
                 homes::on(home, ["cron", "run"], (id, &[])),
-                "makes up for the slot",
+                "runs it now: a good run makes up for the slot",
             )
             .verify(homes::verify(home)),
         ),

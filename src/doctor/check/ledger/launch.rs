@@ -41,7 +41,7 @@ fn launch(evidence: &Evidence) -> Outcome {
         never(evidence, home, ledger, outcome);
         let mut found = Few::default();
         for id in jobs(ledger) {
-            found.extend(refiring(home, ledger, id));
+            found.extend(refiring(evidence, home, ledger, id));
             found.extend(twice(evidence, home, ledger, id));
         }
         found.tell(outcome, home);
@@ -130,13 +130,23 @@ fn told(home: &HomeEvidence, mut finding: Finding, streak: &[&Execution]) -> Fin
 /// So many claims of one one-shot within so many seconds are a loop.
 const REFIRES: usize = 3;
 const REFIRE_WINDOW: i64 = 300;
+/// Claims that are as old as this, in seconds, are no loop that goes on.
+const REFIRE_PAST: i64 = 86_400;
 
-fn refiring(home: &HomeEvidence, ledger: &Ledger, id: &str) -> Option<Finding> {
+/// A one-shot that goes round in circles, and can do so again: one that has ended, or that somebody paused,
+/// does not.
+fn refiring(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    ledger: &Ledger,
+    id: &str,
+) -> Option<Finding> {
     let job = home.jobs.got()?.job(id)?;
-    if job.schedule.kind != "once" {
+    if job.schedule.kind != "once" || !job.is_armed() {
         return None;
     }
-    let mut claims: Vec<Timestamp> = ledger.of(id).filter_map(claimed).collect();
+    let recent = |at: &Timestamp| evidence.now.duration_since(*at).as_secs() < REFIRE_PAST;
+    let mut claims: Vec<Timestamp> = ledger.of(id).filter_map(claimed).filter(recent).collect();
     claims.sort_unstable();
     let close = |window: &&[Timestamp]| match (window.first(), window.last()) {
         (Some(first), Some(last)) => last.duration_since(*first).as_secs() <= REFIRE_WINDOW,
@@ -144,7 +154,7 @@ fn refiring(home: &HomeEvidence, ledger: &Ledger, id: &str) -> Option<Finding> {
     };
     claims.windows(REFIRES).find(close)?;
     let summary = format!(
-        "{} is to run once, and was started {} times",
+        "{} is to run once, and was started {} times in the last day",
         quoted(home, id),
         claims.len()
     );

@@ -201,6 +201,7 @@ fn stop(home: &HomeEvidence, finding: Finding, pid: Option<u32>) -> Finding {
     finding.remedy(
         Remedy::user(["kill", &pid.to_string()], "ends the run that hangs")
             .until_reboot()
+            .disruptive()
             .verify(homes::verify(home)),
     )
 }

@@ -65,14 +65,14 @@ pub(in crate::doctor::check) fn start(
         finding = finding.remedy(remedy.verify(homes::verify(home)));
     } else if let Some(words) = recorded(evidence, home) {
         let gateway = Remedy::user(words, "starts the gateway again, in this terminal");
-        finding = finding.remedy(gateway.until_reboot().verify(homes::verify(home)));
+        finding = finding.remedy(gateway.in_this_terminal().verify(homes::verify(home)));
     }
     let serve = Remedy::user(
         homes::ours(home, ["serve"]),
         "ticks this home for as long as this terminal lives; a timer that calls 'hermes cron tick' every \
          minute does so too",
     );
-    finding.remedy(serve.until_reboot().verify(homes::verify(home)))
+    finding.remedy(serve.in_this_terminal().verify(homes::verify(home)))
 }
 
 /// The command by which the gateway of this home was started last, as it wrote it down.
@@ -129,6 +129,7 @@ fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
             "ends the process that does not tick; start it again the way it was started",
         )
         .until_reboot()
+        .disruptive()
         .verify(mend::shell(format!("! kill -0 {pid}")));
     };
     let words: Vec<_> = words.iter().map(|word| mend::inner(word)).collect();
@@ -138,7 +139,8 @@ fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
         "ends the process that does not tick and runs it again in this terminal; what else stood on its \
          command line is not seen from here",
     )
-    .until_reboot()
+    .in_this_terminal()
+    .disruptive()
     .verify(homes::verify(home))
 }
 
@@ -156,7 +158,12 @@ pub(super) fn end_one(
     if let Some(process) = loose {
         let words = mend::shell(mend::end(process.pid));
         let remedy = Remedy::user(words, "ends the one that no unit started");
-        return Some(remedy.until_reboot().verify(homes::verify(home)));
+        return Some(
+            remedy
+                .until_reboot()
+                .disruptive()
+                .verify(homes::verify(home)),
+        );
     }
     let unit = ticking.iter().rev().find_map(|process| unit_of(process))?;
     let (facts, name) = (&evidence.facts, unit.name.as_str());
