@@ -15,16 +15,16 @@ use crate::common::serving::{self, Serving};
 
 /// The seconds after the beginning at which all is asked.
 const SOON: i64 = 5;
-/// A session of the sample home.
-const SESSION: &str = "20260101_090000_aaaaaa";
+/// A session of ours.
+const SESSION: &str = "20260601_120000_aaaaaa";
 
-/// The same as a session of ours, whose loops our serve drives.
+/// It, as our serve keeps it.
 const OURS: &str = "CREATE TABLE hermes_sessions (id TEXT PRIMARY KEY, source TEXT NOT NULL, title TEXT, \
     cwd TEXT, model TEXT, parent_id TEXT, hidden INTEGER NOT NULL DEFAULT 0, agent_session TEXT, \
     preview TEXT NOT NULL DEFAULT '', message_count INTEGER NOT NULL DEFAULT 0, started_at REAL NOT NULL, \
     last_active REAL NOT NULL, ended_at REAL, end_reason TEXT); \
     INSERT INTO hermes_sessions(id, source, started_at, last_active) \
-    VALUES('20260101_090000_aaaaaa', 'cli', 1780300000.0, 1780300000.0);";
+    VALUES('20260601_120000_aaaaaa', 'cli', 1780300000.0, 1780300000.0);";
 
 /// A process of a test, which ends with it.
 struct Process(Child);
@@ -131,6 +131,14 @@ impl Homes {
                 [format!("loop:{SESSION}"), row.to_string()],
             )
             .expect("a loop");
+        let row = json!({"prompt": "look", "status": "active", "interval_seconds": 3600,
+            "created_at": begun, "last_fired_at": 0.0, "fire_count": 0});
+        database
+            .execute(
+                "INSERT INTO state_meta(key, value) VALUES(?1, ?2)",
+                [format!("heartbeat:{SESSION}"), row.to_string()],
+            )
+            .expect("a heartbeat");
     }
 
     fn root(&self) -> PathBuf {
@@ -206,7 +214,7 @@ fn b42_b44_b115_our_serve_of_the_root_has_no_profile() {
     let mut serve = Serving::at(&homes.sandbox, &homes.now.to_string());
     serve.clock("settle");
     let report = homes.report(SOON);
-    assert_eq!(report.of("ops"), ["HM407", "HM701"]);
+    assert_eq!(report.of("ops"), ["HM407", "HM701", "HM701"]);
     assert_eq!(report.of("default"), [""; 0]);
     let findings = report.0["findings"].to_string();
     assert!(!findings.contains("kill "), "{findings}");
@@ -259,31 +267,59 @@ fn b109_a_passive_serve_is_told_as_a_stand_by() {
     );
 }
 
-/// What each command says of one home: whether jobs fire, and whether loops are driven.
-fn answers(homes: &Homes, home: &Path) -> [(&'static str, Option<bool>); 4] {
+/// What each command says of one home: whether jobs fire.
+fn of_jobs(homes: &Homes, home: &Path) -> [(&'static str, Option<bool>); 2] {
     let name = home.file_name().expect("a name").to_string_lossy();
-    let found = homes.report(SOON).of(&name);
-    let bad = |codes: &[&str]| Some(!found.iter().any(|code| codes.contains(&code.as_str())));
+    let codes = ["HM402", "HM403", "HM404", "HM405", "HM407"];
+    let mut found = homes.report(SOON).of(&name).into_iter();
     let status = homes.ask(&["cron", "status"], home, SOON);
-    let list = homes.ask(&["loop", "list"], home, SOON);
-    let driven = Some(list["loops"][0]["state"] != "not driven");
     [
         (
-            "doctor, jobs",
-            bad(&["HM402", "HM403", "HM404", "HM405", "HM407"]),
+            "doctor",
+            Some(!found.any(|code| codes.contains(&code.as_str()))),
         ),
         ("cron status", status["homes"][0]["will_fire"].as_bool()),
-        ("doctor, loops", bad(&["HM701"])),
-        ("loop list", driven),
     ]
 }
 
-/// Jobs fire, and loops are driven, by the word of every command.
-fn agreed(homes: &Homes, home: &Path, (jobs, loops): (bool, bool), state: &str) {
-    let wanted = [jobs, jobs, loops, loops];
-    let told = answers(homes, home);
-    for ((who, told), wanted) in told.into_iter().zip(wanted) {
-        assert_eq!(told, Some(wanted), "{state}: {who}");
+/// What each command says of one home: whether its loop and its heartbeat are driven.
+fn of_timers(homes: &Homes, home: &Path) -> [(&'static str, Option<bool>); 4] {
+    let name = home.file_name().expect("a name").to_string_lossy();
+    let found = homes.report(SOON).of(&name);
+    let undriven = found.iter().filter(|code| *code == "HM701").count();
+    let both = match undriven {
+        0 => Some(true),
+        2 => Some(false),
+        _ => None,
+    };
+    let listed = |verb: &str| {
+        let list = homes.ask(&[verb, "list"], home, SOON);
+        let state = list[format!("{verb}s")][0]["state"].as_str();
+        state.map(|state| state != "not driven")
+    };
+    let sessions = homes.ask(&["session", "list"], home, SOON);
+    let sessions = sessions["sessions"].as_array().expect("sessions");
+    let timers = sessions
+        .iter()
+        .flat_map(|session| session["timers"].as_array());
+    let timers: Vec<_> = timers.flatten().map(text).collect();
+    assert_eq!(timers.len(), 2, "{sessions:?}");
+    let not = timers.iter().filter(|words| words.contains("not driven"));
+    [
+        ("doctor", both),
+        ("loop list", listed("loop")),
+        ("heartbeat list", listed("heartbeat")),
+        ("session list", Some(not.count() == 0)),
+    ]
+}
+
+/// Jobs fire, and timers are driven, by the word of every command.
+fn agreed(homes: &Homes, home: &Path, (jobs, timers): (bool, bool), state: &str) {
+    for (who, told) in of_jobs(homes, home) {
+        assert_eq!(told, Some(jobs), "{state}: jobs: {who}");
+    }
+    for (who, told) in of_timers(homes, home) {
+        assert_eq!(told, Some(timers), "{state}: timers: {who}");
     }
 }
 
@@ -295,6 +331,7 @@ fn b33_b45_every_command_has_one_answer_whatever_becomes_of_a_serve() {
     let mut serve = Serving::at(&homes.sandbox, &homes.now.to_string());
     serve.clock("settle");
     agreed(&homes, &root, (true, true), "a serve that ticks");
+    assert_eq!(serve.page("/readyz").0, 200);
     agreed(&homes, &ops, (false, false), "a serve of another home");
     let begin = homes.at(0);
     let second = Process::serve(&homes.sandbox, begin, &["--passive"], "stands by");
