@@ -100,7 +100,8 @@ impl Error {
         &self.message
     }
 
-    /// The hints, in the order in which they were added.
+    /// The hints, in the order in which they were added. Lines after the first of one are to be written
+    /// somewhere as they are.
     #[must_use]
     pub fn hints(&self) -> &[String] {
         &self.hints
@@ -123,6 +124,20 @@ impl Error {
     pub fn in_full(&self) -> String {
         let parts = std::iter::once(self.message.clone()).chain(self.causes());
         parts.collect::<Vec<_>>().join(": ")
+    }
+
+    /// The hints in one line each.
+    pub fn hints_in_line(&self) -> impl Iterator<Item = String> {
+        self.hints.iter().map(|hint| {
+            let mut lines = hint.lines();
+            let first = lines.next().unwrap_or_default().to_owned();
+            let rest: Vec<_> = lines.map(|line| format!("`{line}`")).collect();
+            if rest.is_empty() {
+                first
+            } else {
+                format!("{first} {}", rest.join(" and "))
+            }
+        })
     }
 
     /// The one JSON form of an error, on every command that has `--json`.

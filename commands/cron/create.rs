@@ -93,6 +93,9 @@ impl Create {
             &desk.zone.zones.configured,
         ));
         said.extend(loop_hint(&job, &reading, &desk));
+        if self.flags.is_told_no_end() {
+            said.push("A --repeat of 0 is for ever, as in Hermes Agent.".to_owned());
+        }
         let before = desk.jobs()?;
         said.extend(same_name(&before, &job));
         if !self.dry_run {
@@ -220,16 +223,19 @@ pub(crate) fn check(
         }
         Err(error) => return Err(error),
     };
+    let path = runtime.environ.get("PATH");
+    let mut said = edit_probe::missing_programs(&task, path);
     if !task.work.needs_agent() || agents {
-        return Ok(Vec::new());
+        return Ok(said);
     }
     let agent = agent::Settings::of(&desk.config)?;
-    match edit_probe::check_agent(&agent, runtime.environ.get("PATH")) {
-        Ok(()) => Ok(Vec::new()),
+    match edit_probe::check_agent(&agent, path) {
+        Ok(()) => Ok(said),
         // A service may have another path.
-        Err(error) if error.kind() == Kind::NotFound => Ok(vec![format!(
-            "{error}. The job fails unless serve finds it."
-        )]),
+        Err(error) if error.kind() == Kind::NotFound => {
+            said.push(format!("{error}. The job fails unless serve finds it."));
+            Ok(said)
+        }
         Err(error) => Err(error),
     }
 }

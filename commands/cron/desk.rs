@@ -48,9 +48,7 @@ impl Desk {
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let config = Config::load(&home, &variable, &[]);
         let zone = Zone::of(&config).asked_by(environ.text("TZ"));
-        for warning in zone.warnings() {
-            runtime.out.warn(&human::printable(&warning));
-        }
+        warn_of_settings(runtime, &config, &zone);
         Self {
             home,
             config,
@@ -59,10 +57,12 @@ impl Desk {
         }
     }
 
-    /// The warnings of a document: those of the zone, which were told on stderr already, and these.
+    /// The warnings of a document: those of configuration and zone, which were told on stderr already,
+    /// and these.
     pub(crate) fn warnings(&self, said: &[String]) -> Vec<String> {
-        let of_the_zone = self.zone.warnings().into_iter();
-        of_the_zone.chain(said.iter().cloned()).collect()
+        let settings = self.config.warnings().into_iter();
+        let all = settings.chain(self.zone.warnings());
+        all.chain(said.iter().cloned()).collect()
     }
 
     /// The job store.
@@ -166,6 +166,13 @@ fn is_there(runtime: &Runtime, home: &Home) -> Result<()> {
 /// An instant as exact as the stores have it.
 fn microsecond(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
+}
+
+/// Tells, on stderr, what of the configuration does not count, and what is assumed instead.
+pub(crate) fn warn_of_settings(runtime: &mut Runtime, config: &Config, zone: &Zone) {
+    for warning in config.warnings().into_iter().chain(zone.warnings()) {
+        runtime.out.warn(&human::printable(&warning));
+    }
 }
 
 /// Tells, on stderr, that nothing will fire, and what to do about it.

@@ -32,8 +32,8 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "DIR")]
     workdir: Option<String>,
     /// How often to run: a number, 'once' or 'forever'
-    #[arg(long, value_name = "N", value_parser = edit::repeat, allow_hyphen_values = true)]
-    repeat: Option<Times>,
+    #[arg(long, value_name = "N", value_parser = repeat, allow_hyphen_values = true)]
+    repeat: Option<Repeat>,
     /// Where the result goes: 'local' keeps it in the home
     #[arg(long, value_name = "TARGET", help_heading = "Delivery")]
     deliver: Option<String>,
@@ -54,10 +54,27 @@ pub(crate) struct Flags {
     stagger: Option<u64>,
 }
 
-/// A count of runs; none is for ever. A name of its own, since clap reads a bare `Option` otherwise.
-type Times = Option<i64>;
+/// A count of runs.
+#[derive(Clone, Copy, Debug)]
+struct Repeat {
+    /// None is for ever.
+    times: Option<i64>,
+    /// A number that is none: it counts as for ever.
+    is_no_count: bool,
+}
+
+fn repeat(text: &str) -> Result<Repeat> {
+    let times = edit::repeat(text)?;
+    let is_no_count = times.is_none() && text.trim().parse::<i64>().is_ok();
+    Ok(Repeat { times, is_no_count })
+}
 
 impl Flags {
+    /// Whether the count of runs is a number that counts as for ever.
+    pub(crate) fn is_told_no_end(&self) -> bool {
+        self.repeat.is_some_and(|repeat| repeat.is_no_count)
+    }
+
     /// What is asked for, apart from schedule and prompt.
     pub(crate) fn wishes(&self, runtime: &Runtime) -> Result<Wishes> {
         let path = |name: &Option<String>| {
@@ -105,7 +122,7 @@ impl Flags {
             no_agent: self.no_agent.then_some(true),
             monitor_script: self.monitor_script.clone(),
             workdir: path(&self.workdir)?,
-            repeat: self.repeat,
+            repeat: self.repeat.map(|repeat| repeat.times),
             deliver: self.deliver.clone(),
             own,
         })

@@ -8,6 +8,7 @@ use hermes::cron::edit_probe;
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::view::{self, Standing, View};
 use hermes::cron::view_firing::{Dispatch, Firing, Situation};
+use hermes::dispatch::Mode;
 use hermes::error::Result;
 use hermes::output::{human, json, wrap};
 use hermes::runtime::Runtime;
@@ -21,8 +22,9 @@ use crate::exit::Exit;
 /// List the jobs
 ///
 /// Shows each job's next run, or OVERDUE and by how long; how it went last; how jobs would be dispatched;
-/// and whether a scheduler is alive. Changes nothing. Ends with 1 where nothing will fire or a job is
-/// overdue, and with 3 where it cannot be told.
+/// and whether a scheduler is alive. Changes nothing. Ends with 1 where a job is armed and nothing will
+/// fire, or a job is overdue, and with 3 where it cannot be told. Where no job is armed there is nothing
+/// to fire, and it ends with 0; 'hermes cron status' tells of the scheduler all the same.
 #[derive(Args, Debug)]
 #[command(visible_alias = "ls")]
 #[command(after_help = "\
@@ -50,16 +52,32 @@ pub(crate) struct Listing {
 pub(crate) struct Eye {
     agents: bool,
     no_agent: Option<String>,
+    /// Why no worker may be started at all.
+    all_refused: Option<String>,
 }
 
 impl Eye {
     /// For the jobs of a home that is scheduled so.
     pub(crate) fn of(desk: &Desk, situation: &Situation) -> Self {
         let agent = agent::Settings::of(&desk.config).and_then(|agent| agent.resolve());
+        let dispatch = situation.dispatch.as_ref();
+        let refused = dispatch.filter(|dispatch| dispatch.decision.mode == Mode::Refused);
         Self {
             agents: is_agents(&situation.scheduler),
             no_agent: agent.err().map(|error| error.to_string()),
+            all_refused: refused.map(|dispatch| format!("refused: {}", dispatch.why())),
         }
+    }
+
+    /// Why a job would be refused if it were due.
+    pub(crate) fn refusal(&self, desk: &Desk, job: &RawJob) -> Option<String> {
+        match edit_probe::hindrance(job, &desk.home) {
+            Some((Standing::Refused, error)) => return Some(error.to_string()),
+            _ if self.all_refused.is_some() => return self.all_refused.clone(),
+            _ => {}
+        }
+        let asks = !Job::read(job).no_agent.is_true();
+        self.no_agent.clone().filter(|_| asks)
     }
 
     /// Looks at a job.
@@ -129,7 +147,7 @@ impl Listing {
         let stuck = |view: &View| {
             matches!(
                 view.state,
-                Standing::Overdue | Standing::Never | Standing::Missed
+                Standing::Overdue | Standing::OnceMore | Standing::Never | Standing::Missed
             )
         };
         if jobs.iter().any(stuck) {
@@ -151,7 +169,7 @@ impl Listing {
         object.insert("profile".into(), json!(self.desk.home.profile()));
         object.insert("zone".into(), json!(self.desk.zone.name));
         object.insert("zone_source".into(), json!(self.desk.zone.origin));
-        object.insert("warnings".into(), json!(self.desk.zone.warnings()));
+        object.insert("warnings".into(), json!(self.desk.warnings(&[])));
         let firing = self.situation.to_json(self.desk.now);
         if let Value::Object(firing) = firing {
             object.extend(firing);

@@ -14,6 +14,7 @@ use hermes::runtime::Runtime;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::cron::desk::warn_of_settings;
 use crate::exit::Exit;
 
 /// Show how a schedule text is read, and when it fires
@@ -72,10 +73,9 @@ impl Next {
         let (home, _) = runtime.home()?;
         let environ = &runtime.environ;
         let variable = |name: &str| environ.text(name).map(str::to_owned);
-        let zone = Zone::of(&Config::load(&home, &variable, &[])).asked_by(environ.text("TZ"));
-        for warning in zone.warnings() {
-            runtime.out.warn(&human::printable(&warning));
-        }
+        let config = Config::load(&home, &variable, &[]);
+        let zone = Zone::of(&config).asked_by(environ.text("TZ"));
+        warn_of_settings(runtime, &config, &zone);
         Ok(zone)
     }
 

@@ -139,6 +139,7 @@ fn coming(desk: &Desk, job: &RawJob, view: &View) -> Vec<Timestamp> {
     std::iter::successors(Some(next), |at| {
         schedule.is_recurring().then(|| after(at)).flatten()
     })
+    .skip_while(|at| *at <= desk.now)
     .take(COMING)
     .collect()
 }
@@ -166,6 +167,9 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         hermes::output::quote::command(&words)
     });
+    let odd = raw.oddities().into_iter();
+    let odd = odd.map(|odd| format!("{} {}", odd.field, odd.what));
+    let odd: Vec<_> = odd.collect();
     vec![
         ("job", view.id.clone()),
         ("name", view.name.clone()),
@@ -186,6 +190,7 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
             "catch-up",
             catch_up_words(job, desk.config.flag("cron.catch_up_missed")),
         ),
+        ("not understood", odd.join("; ")),
         ("delivers to", text(view.deliver.as_deref())),
         ("delivered by", command.unwrap_or_default()),
         ("paused since", stored(desk, raw.paused_at.text())),

@@ -105,11 +105,12 @@ fn document(listing: &Listing, running: &[Running]) -> Value {
     Value::Object(home)
 }
 
-const STANDINGS: [Standing; 10] = [
+const STANDINGS: [Standing; 11] = [
     Standing::Active,
     Standing::Overdue,
     Standing::Refused,
     Standing::WouldFail,
+    Standing::OnceMore,
     Standing::Never,
     Standing::Missed,
     Standing::Paused,

@@ -1,6 +1,6 @@
 //! `hermes cron tick`: one pass over the jobs, or what it would do at an instant.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,19 +10,18 @@ use hermes::cron::dispatcher::settings::machine;
 use hermes::cron::dispatcher::{Dispatcher, Fate, Parts};
 use hermes::cron::due::{self, Change, Due, Note, Order, Policy, Scene};
 use hermes::cron::foresee;
-use hermes::cron::jobs_file::JobsFile;
 use hermes::cron::stamp::Stamp;
-use hermes::cron::ticker::{Pass, Ticker};
+use hermes::cron::ticker::{Pass, Ticker, stands};
 use hermes::cron::witness_store::StoreWitness;
 use hermes::cron::zone::Zone;
 use hermes::error::{Context, Error, Kind, Result};
 use hermes::ledger::store::utc;
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cron::desk::is_ours_to_run;
+use crate::cron::desk::{Desk, is_ours_to_run, warn_of_settings};
+use crate::cron::list::Eye;
 use crate::cron::next::instant;
 use crate::exit::Exit;
 
@@ -36,6 +35,7 @@ fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
     let environ = &runtime.environ;
     let variable = |name: &str| environ.text(name).map(str::to_owned);
     let config = Config::load(&home, &variable, &[]);
+    warn_of_settings(runtime, &config, &Zone::of(&config));
     let say = |sentence: &str| eprint_line(sentence);
     let parts = Parts::of(runtime, &home, &config, Box::new(say))?;
     let reactor = tokio::runtime::Builder::new_current_thread()
@@ -144,9 +144,6 @@ fn eprint_line(sentence: &str) {
     let _nobody_to_tell = writeln!(std::io::stderr(), "{sentence}");
 }
 
-/// A one-shot's lease holds at least this long, as in Hermes Agent.
-const RUN_CLAIM_SECONDS: u64 = 1_800;
-
 /// Run what is due once, and wait for it
 ///
 /// One pass, as the scheduler of 'hermes serve' makes one each minute: for hosts where something else
@@ -176,57 +173,63 @@ impl Tick {
         if !self.dry_run {
             return pass(runtime, self.json);
         }
-        let home = runtime.one_home()?;
-        let environ = &runtime.environ;
-        let variable = |name: &str| environ.text(name).map(str::to_owned);
-        let config = Config::load(&home, &variable, &[]);
-        let zone = Zone::of(&config).asked_by(environ.text("TZ"));
-        for warning in zone.warnings() {
-            runtime.out.warn(&human::printable(&warning));
-        }
+        let desk = Desk::one(runtime)?;
+        let (home, zone) = (&desk.home, &desk.zone);
         let now = self
             .at
             .as_deref()
-            .map_or_else(|| Ok(runtime.clock.wall()), |at| instant(at, &zone, "--at"))?;
-        let file = JobsFile::new(&home, zone.zones.configured.clone());
-        let jobs = file.read()?.jobs.jobs;
-        let settings = Settings::of(&config).cron;
+            .map_or_else(|| Ok(runtime.clock.wall()), |at| instant(at, zone, "--at"))?;
+        if let Some(why) = stands(home, now) {
+            return self.show_standing(runtime, &Stamp::of(now, &zone.zones.configured), &why);
+        }
+        let jobs = desk.jobs()?;
+        let settings = Settings::of(&desk.config).cron;
         let machine = machine(settings.machine_id.as_deref(), std::process::id());
-        let witness = StoreWitness::read(&home, &machine, now)?;
-        let silence = settings
-            .inactivity_timeout
-            .map_or(0, |limit| limit.as_secs() * 3);
-        let life = silence.max(RUN_CLAIM_SECONDS);
+        let witness = StoreWitness::read(home, &machine, now)?;
         let scene = Scene {
             now,
             last_pass: None,
             zones: &zone.zones,
-            policy: Policy {
-                catch_up_missed: settings.catch_up_missed,
-                run_claim_seconds: i64::try_from(life).unwrap_or(i64::MAX),
-                max_catch_ups: settings.max_catch_ups_per_tick,
-            },
+            policy: Policy::of(&settings),
             machine: &machine,
             running: &HashSet::new(),
             witness: &witness,
         };
         let mut found = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
         foresee::foresee(&mut found, &jobs, &scene);
-        self.show(runtime, &zone, now, &found)
+        let eye = Eye::of(&desk, &desk.situation(runtime));
+        let refused = found.orders.iter().filter_map(|order| {
+            let why = eye.refusal(&desk, jobs.get(order.index)?)?;
+            Some((order.index, why))
+        });
+        let seen = Seen {
+            at: Stamp::of(now, &zone.zones.configured),
+            refused: refused.collect(),
+            found,
+        };
+        self.show(runtime, &seen)
     }
 
-    fn show(
-        &self,
-        runtime: &mut Runtime,
-        zone: &Zone,
-        now: Timestamp,
-        found: &Due,
-    ) -> Result<Exit> {
-        let at = Stamp::of(now, &zone.zones.configured);
+    /// A pass does nothing at all: so does this, in the same words and with the same end.
+    fn show_standing(&self, runtime: &mut Runtime, at: &Stamp, why: &str) -> Result<Exit> {
         if self.json {
-            json::print(&mut runtime.out, &document(&at, found))?;
+            let nothing: [Value; 0] = [];
+            let document = json!({"at": at.to_string(), "standing": why, "orders": nothing,
+                "held": nothing, "skipped": nothing, "changes": nothing});
+            json::print(&mut runtime.out, &document)?;
         } else {
-            runtime.out.print(&page(&at, found))?;
+            let line = format!("At {at} a pass would do nothing: {why}.");
+            runtime.out.line(&human::printable(&line))?;
+        }
+        Ok(Exit::FAILED)
+    }
+
+    fn show(&self, runtime: &mut Runtime, seen: &Seen) -> Result<Exit> {
+        let found = &seen.found;
+        if self.json {
+            json::print(&mut runtime.out, &document(seen))?;
+        } else {
+            runtime.out.print(&page(seen))?;
         }
         for note in &found.notes {
             let said = match note {
@@ -241,6 +244,14 @@ impl Tick {
     }
 }
 
+/// What a pass would do.
+struct Seen {
+    at: Stamp,
+    found: Due,
+    /// Jobs that are due and would be refused, by their places in the store, and why.
+    refused: HashMap<usize, String>,
+}
+
 /// An id as it would be drawn for a record without one; the real scan draws another.
 fn new_id() -> String {
     uuid::Uuid::new_v4()
@@ -251,12 +262,13 @@ fn new_id() -> String {
         .collect()
 }
 
-fn document(at: &Stamp, found: &Due) -> Value {
+fn document(Seen { at, found, refused }: &Seen) -> Value {
     let order = |order: &Order| {
         json!({
             "job_id": order.job_id,
             "scheduled_instant": order.scheduled_instant(),
             "kind": order.kind.as_str(),
+            "refused": refused.get(&order.index),
         })
     };
     let orders = found.orders.iter().map(order);
@@ -277,6 +289,7 @@ fn document(at: &Stamp, found: &Due) -> Value {
     });
     json!({
         "at": at.to_string(),
+        "standing": null,
         "orders": orders.collect::<Vec<_>>(),
         "held": held.collect::<Vec<_>>(),
         "skipped": skipped.collect::<Vec<_>>(),
@@ -294,7 +307,7 @@ fn reasons(change: &Change) -> String {
 }
 
 /// The outcome for people: what would run, then what would change.
-fn page(at: &Stamp, found: &Due) -> String {
+fn page(Seen { at, found, refused }: &Seen) -> String {
     let count = found.orders.len() + found.held.len();
     let due = human::count(count, "job is due", "jobs are due");
     let mut lines = vec![format!("At {at} {due}.")];
@@ -307,7 +320,15 @@ fn page(at: &Stamp, found: &Due) -> String {
             order.kind.as_str()
         )
     };
-    lines.extend(found.orders.iter().map(|order| line("run", order, "")));
+    lines.extend(
+        found
+            .orders
+            .iter()
+            .map(|order| match refused.get(&order.index) {
+                Some(why) => line("refuse", order, &format!(": {why}")),
+                None => line("run", order, ""),
+            }),
+    );
     let later = ": left to a later pass (cron.max_catch_ups_per_tick)";
     lines.extend(found.held.iter().map(|order| line("hold", order, later)));
     lines.extend(found.passed_by.iter().map(|late| {

@@ -137,7 +137,9 @@ pub fn find_program(program: &str, path: Option<&OsStr>) -> Result<PathBuf> {
     Ok(found)
 }
 
-fn look_up(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+/// Where a program is that is named so, on this `PATH`; `None`: nowhere.
+#[must_use]
+pub fn look_up(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.contains('/') {
         return is_program(Path::new(program)).then(|| PathBuf::from(program));
     }

@@ -1,10 +1,11 @@
 //! What the operator says of the agent: a preset, a command, or a preset with changes.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Problem, ProblemKind};
+use crate::config::{Config, Problem, ProblemKind, Source};
 use crate::error::{Context as _, Error, Kind, Result};
 
 /// Between SIGTERM and SIGKILL of an agent that is stopped.
@@ -71,9 +72,13 @@ pub struct Settings {
     pub inactivity_timeout: Option<u64>,
     /// Names of the variables that it gets beside the usual few; `*` at the end of one stands for any.
     pub env: Vec<String>,
-    /// What is written for preset or command and is none: file, line, value, and what would be one.
+    /// What is written for preset or command and is none, or the file that cannot be read: file, line,
+    /// and what is wrong there.
     #[serde(skip)]
     pub misread: Option<String>,
+    /// The file that all this is written in.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// An agent that can be run.
@@ -184,9 +189,14 @@ impl Settings {
             problem.kind == ProblemKind::IllTyped
                 && matches!(key, Some("agent.preset" | "agent.command"))
         };
+        let hidden = |problem: &&Problem| problem.source() == Source::Toml;
         let misread = config.problems().iter().find(is_meant);
+        let misread = misread.or_else(|| config.broken().find(hidden));
+        let mut files = config.files().iter().map(|file| &file.path);
+        let file = files.find(|file| file.extension().is_some_and(|end| end == "toml"));
         Ok(Self {
             misread: misread.map(ToString::to_string),
+            file: file.cloned(),
             ..settings
         })
     }
@@ -208,13 +218,13 @@ impl Settings {
                 Kind::Refused,
                 format!("the agent is not known, so a prompt cannot be run: {misread}"),
             )
-            .with_hint("mend that line, then try it: hermes agent check"));
+            .with_hint("mend that, then try it: hermes agent check"));
         }
         let known = self.preset.map(Preset::known);
         let command = match (&self.command, &known) {
             (Some(command), _) => command.clone(),
             (None, Some(known)) => owned(known.command),
-            (None, None) => return Err(not_configured()),
+            (None, None) => return Err(self.not_configured()),
         };
         // A command of the operator's own does not get the preset's resume form with it.
         let resume = match (&self.resume, &self.command, &known) {
@@ -239,6 +249,15 @@ impl Settings {
         };
         agent.check()?;
         Ok(agent)
+    }
+
+    fn not_configured(&self) -> Error {
+        let file = self.file.as_deref().unwrap_or(Path::new("config.toml"));
+        let rest = Self {
+            file: None,
+            ..self.clone()
+        };
+        not_configured(file, rest != Self::default())
     }
 }
 
@@ -285,17 +304,26 @@ impl AgentCommand {
     }
 }
 
-/// What is said wherever an agent is needed and none is configured.
+/// What is said wherever an agent is needed and none is configured. What is to be added to this file is
+/// shown as it is to stand there; it may have the section already.
 #[must_use]
-pub fn not_configured() -> Error {
+pub fn not_configured(file: &Path, has_section: bool) -> Error {
+    let (place, head) = if has_section {
+        ("under [agent] in", "")
+    } else {
+        ("at the end of", "[agent]\n")
+    };
     Error::new(
         Kind::Refused,
         "no agent is configured, so a prompt cannot be run",
     )
-    .with_hint(
-        "add to config.toml of the home: [agent] preset = \"claude\" (or \"codex\", \"hermes\")",
-    )
-    .with_hint("or any command: [agent] command = [\"my-agent\", \"{prompt}\"]")
+    .with_hint(format!(
+        "name one (\"claude\", \"codex\" or \"hermes\") {place} {}:\n{head}preset = \"claude\"",
+        file.display()
+    ))
+    .with_hint(format!(
+        "or any command:\n{head}command = [\"my-agent\", \"{{prompt}}\"]"
+    ))
     .with_hint("then try it: hermes agent check")
 }
 

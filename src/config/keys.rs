@@ -70,7 +70,7 @@ pub const KEYS: &[Key] = &[
         "cron.cleanup_timeout_seconds",
         Number(0.0),
         Default::Number(10.0),
-        "longest clean-up after a run",
+        "longest clean-up after a run of Hermes Agent, which alone reads it",
     ),
     Key::theirs(
         "cron.provider",
@@ -88,13 +88,13 @@ pub const KEYS: &[Key] = &[
         "cron.retry_unreachable",
         Flag,
         Default::Flag(true),
-        "run a job again after 5, 15 and 30 minutes if its model was unreachable",
+        "run a job again after 5, 15 and 30 minutes if its model was unreachable: Hermes Agent alone reads it",
     ),
     Key::theirs(
         "cron.failure_repeat_alert_hours",
         Number(0.0),
         Default::Number(6.0),
-        "hours before the same failure is told again",
+        "hours before the same failure is told again: Hermes Agent alone reads it",
     ),
     Key::ours(
         "cron.inactivity_timeout_seconds",
@@ -107,7 +107,7 @@ pub const KEYS: &[Key] = &[
         "cron.inflight_max_minutes",
         Number(0.0),
         Default::Number(30.0),
-        "minutes after which a silent run counts as stuck",
+        "minutes after which a run that nobody waits for counts as stuck: Hermes Agent alone reads it",
     )
     .variable("HERMES_CRON_INFLIGHT_MAX_MINUTES"),
     Key::ours(

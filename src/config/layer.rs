@@ -76,6 +76,8 @@ pub struct Layer {
     pub written: Vec<Written>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
+    /// Settings that a file that is no document names all the same: it may have meant to set them.
+    pub unread: Vec<&'static str>,
 }
 
 /// Which of the two files.
@@ -97,7 +99,10 @@ impl Layer {
         };
         match parsed {
             Ok(root) => Self::of_document(format, file, &root),
-            Err(flaw) => Self::unparsable(file, &flaw),
+            Err(flaw) => Self {
+                unread: named_in(format, text),
+                ..Self::unparsable(file, &flaw)
+            },
         }
     }
 
@@ -117,15 +122,15 @@ impl Layer {
     #[must_use]
     pub fn wrong(problem: Problem) -> Self {
         Self {
-            written: Vec::new(),
             problems: vec![problem],
+            ..Self::default()
         }
     }
 
     fn of_document(format: Format, file: &Path, root: &Node) -> Self {
         let mut layer = Self {
-            written: Vec::new(),
             problems: unknown::names(format, file, root),
+            ..Self::default()
         };
         for key in KEYS {
             match format {
@@ -230,6 +235,16 @@ impl Layer {
             Err(misfit) => self.problems.push(ill_typed(name, &misfit)),
         }
     }
+}
+
+/// The settings whose own name stands somewhere in a text, whatever the text is.
+fn named_in(format: Format, text: &str) -> Vec<&'static str> {
+    let stands = |name: &str| text.contains(name.rsplit('.').next().unwrap_or(name));
+    let keys = KEYS.iter().filter(|key| {
+        let may = format == Format::Toml || key.owner == Owner::Theirs;
+        may && (stands(key.name) || key.also.is_some_and(stands))
+    });
+    keys.map(|key| key.name).collect()
 }
 
 fn raised(key: &Key, name: &str, number: i64) -> Option<Problem> {

@@ -48,15 +48,23 @@ pub struct Config {
     files: Vec<ConfigFile>,
     settings: Vec<Setting>,
     problems: Vec<Problem>,
+    /// What files that are no documents name, each with its layer.
+    unread: Vec<(Source, &'static str)>,
 }
 
 impl Config {
     /// The configuration that layers make, the first lowest.
     #[must_use]
     pub fn of_layers(files: Vec<ConfigFile>, layers: Vec<Layer>) -> Self {
+        let unread = layers.iter().flat_map(|layer| {
+            let source = layer.problems.first().map(Problem::source);
+            let names = layer.unread.iter();
+            names.filter_map(move |name| Some((source?, *name)))
+        });
         Self {
             files,
             settings: merge::merge(&layers),
+            unread: unread.collect(),
             problems: layers
                 .into_iter()
                 .flat_map(|layer| layer.problems)
@@ -88,6 +96,54 @@ impl Config {
         self.settings
             .iter()
             .find(|setting| setting.key.name == name)
+    }
+
+    /// What keeps a setting from being known: over the value that counts somebody wrote another, which
+    /// cannot be read. A file that is no document is read no further than to what it names.
+    #[must_use]
+    pub fn unknown(&self, name: &str) -> Option<&Problem> {
+        let setting = self.get(name)?;
+        let key = setting.key;
+        let names = [Some(key.name), key.also, key.variable];
+        let is_its = |problem: &Problem| {
+            let written = problem.key.as_deref();
+            written.is_some() && names.contains(&written)
+        };
+        let hides = |problem: &&Problem| match problem.kind {
+            _ if problem.source() <= setting.current.origin.source => false,
+            ProblemKind::IllTyped => is_its(problem),
+            ProblemKind::Unparsable => self.unread.contains(&(problem.source(), key.name)),
+            kind if kind.hides_the_file() => {
+                key.owner == key::Owner::Theirs || problem.source() == Source::Toml
+            }
+            _ => false,
+        };
+        self.problems.iter().rfind(hides)
+    }
+
+    /// What somebody should know who relies on it: files of which nothing counts, and what is done
+    /// where the policy of jobs cannot be read.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let policy = self.unknown("cron.require_restart_safe_scope");
+        let strict = "cron.require_restart_safe_scope counts as on until it can be read";
+        let of_file = |problem: &Problem| {
+            let rest = if policy == Some(problem) {
+                format!("; {strict}")
+            } else {
+                String::new()
+            };
+            format!("{problem}. Nothing in that file counts until it is mended{rest}.")
+        };
+        let own = policy.filter(|problem| !problem.kind.hides_the_file());
+        let own = own.map(|problem| format!("{problem}; {strict}."));
+        self.broken().map(of_file).chain(own).collect()
+    }
+
+    /// The files of which nothing counts, each with what is wrong with it.
+    pub fn broken(&self) -> impl Iterator<Item = &Problem> {
+        let problems = self.problems.iter();
+        problems.filter(|problem| problem.kind.hides_the_file())
     }
 
     fn value(&self, name: &str) -> &Value {

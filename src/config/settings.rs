@@ -22,10 +22,6 @@ pub struct Settings {
 }
 
 /// Settings of the scheduler.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of its own in the file; none excludes another"
-)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cron {
     /// Run a job once whose slot was missed beyond its grace.
@@ -40,20 +36,14 @@ pub struct Cron {
     pub completed_retention: Option<Duration>,
     /// Longest run of a script job.
     pub script_timeout: Option<Duration>,
-    /// Longest clean-up after a run.
-    pub cleanup_timeout: Duration,
     /// The built-in ticker is what ticks.
     pub builtin_provider: bool,
     /// Refuse a job rather than run it where a restart kills it.
     pub require_restart_safe_scope: bool,
-    /// Run a job again if its model was unreachable.
-    pub retry_unreachable: bool,
-    /// Before the same failure is told again.
-    pub failure_repeat_alert: Duration,
+    /// Why it is not known whether that is asked for; no job is run then where a restart kills it.
+    pub scope_unread: Option<String>,
     /// Longest silence of a job's agent.
     pub inactivity_timeout: Option<Duration>,
-    /// After which a silent run counts as stuck.
-    pub inflight_max: Duration,
     /// Name of this machine in claims.
     pub machine_id: Option<String>,
     /// What a stop leaves to running jobs.
@@ -182,14 +172,13 @@ impl Cron {
             output_retention: cap(config, "cron.output_retention"),
             completed_retention: limit(scaled(config, "cron.completed_retention_days", 86_400.0)),
             script_timeout: limit(seconds(config, "cron.script_timeout_seconds")),
-            cleanup_timeout: seconds(config, "cron.cleanup_timeout_seconds"),
             // A name that it does not know is the built-in ticker to Hermes Agent too.
             builtin_provider: provider != "chronos",
             require_restart_safe_scope: config.flag("cron.require_restart_safe_scope"),
-            retry_unreachable: config.flag("cron.retry_unreachable"),
-            failure_repeat_alert: scaled(config, "cron.failure_repeat_alert_hours", 3600.0),
+            scope_unread: config
+                .unknown("cron.require_restart_safe_scope")
+                .map(ToString::to_string),
             inactivity_timeout: limit(seconds(config, "cron.inactivity_timeout_seconds")),
-            inflight_max: scaled(config, "cron.inflight_max_minutes", 60.0),
             machine_id: config.text("cron.machine_id").map(str::to_owned),
             drain_timeout: seconds(config, "agent.cron_drain_timeout"),
         }

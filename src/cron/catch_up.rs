@@ -111,6 +111,29 @@ pub fn stagger(job: &Map<String, Value>) -> std::time::Duration {
     std::time::Duration::from_secs(mixed % (most + 1))
 }
 
+impl Passed {
+    /// Those that came between two instants, and the others.
+    pub(super) fn parted(self, within: Option<(Timestamp, Timestamp)>) -> (Self, Self) {
+        let Some((first, last)) = within else {
+            return (Self::default(), self);
+        };
+        let (inside, outside) = self
+            .slots
+            .into_iter()
+            .partition(|at| (first..=last).contains(at));
+        let is_inside = self
+            .rest
+            .is_some_and(|rest| rest.first >= first && rest.last <= last);
+        let (of_inside, of_outside) = if is_inside {
+            (self.rest, None)
+        } else {
+            (None, self.rest)
+        };
+        let part = |slots, rest| Self { slots, rest };
+        (part(inside, of_inside), part(outside, of_outside))
+    }
+}
+
 /// The slots after the one that stood in the store and up to now, which nobody ran.
 #[must_use]
 pub fn passed_over(

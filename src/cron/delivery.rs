@@ -2,11 +2,12 @@
 //! stdin; other targets come behind the same trait.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::agent::runner::look_up;
 use crate::child::guard::guarded;
 use crate::child::run::{End, Limits, Spec, start};
 use crate::error::{Error, Kind, Result};
@@ -84,6 +85,12 @@ pub struct Command<'a> {
 
 impl Deliver for Command<'_> {
     async fn deliver(&self, parcel: &Parcel<'_>) -> Result<Delivered> {
+        let program = self.argv.first().map(String::as_str).unwrap_or_default();
+        let path = self.environment.get("PATH").map(OsStr::new);
+        if look_up(program, path).is_none() {
+            let words = format!("the delivery command '{program}' was not found, or is no program");
+            return Err(Error::new(Kind::NotFound, words));
+        }
         let words: Vec<OsString> = self.argv.iter().map(OsString::from).collect();
         let own = [
             ("HERMES_JOB_NAME", parcel.job),
@@ -119,10 +126,11 @@ impl Deliver for Command<'_> {
             End::Signaled(signal) => format!("was killed by signal {signal}"),
             End::Inactive | End::Cancelled => "was stopped".to_owned(),
         };
-        let program = self.argv.first().map(String::as_str).unwrap_or_default();
+        let lines = ended.stderr_tail.lines().map(str::trim);
+        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
         let words = format!(
             "the delivery command '{program}' {what}: {}",
-            ended.stderr_tail
+            lines.join("; ")
         );
         Err(Error::new(
             Kind::Failed,

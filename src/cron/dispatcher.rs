@@ -20,6 +20,7 @@ use uuid::Uuid;
 use self::in_hand::{Grip, InHand};
 pub(super) use self::last::Asked;
 pub(super) use self::ledger_door::LedgerDoor;
+pub(super) use self::wait::Held;
 use super::claim::{self, Claimant, Holder, Obstacle};
 use super::finish::Settles;
 use super::job::{Job, RawJob};
@@ -279,8 +280,12 @@ impl Dispatcher {
         match self.launch(&claimed, &execution_id).await {
             Ok(fate) => Ok(fate),
             Err(error) => {
+                let is_refused = error.kind() == Kind::Refused;
                 let error = in_words(&error);
                 self.launch_failed(&claimed, &execution_id, &error).await;
+                if is_refused {
+                    self.slot_refused(&execution_id, &error).await;
+                }
                 Ok(Fate::NotLaunched {
                     execution_id: Some(execution_id),
                     error,
@@ -413,7 +418,7 @@ fn in_words(error: &Error) -> String {
     for part in error.causes() {
         words = format!("{words}: {part}");
     }
-    for hint in error.hints() {
+    for hint in error.hints_in_line() {
         words = format!("{words}; {hint}");
     }
     words

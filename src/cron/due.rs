@@ -5,6 +5,7 @@
 //! record (`due_repair`). A bad record never stops the scan. All changes are to be saved at once.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
@@ -18,6 +19,7 @@ use super::lateness::{self, Lateness};
 use super::loose::Loose;
 use super::next::{self, Zones};
 use super::stamp::Stamp;
+use crate::config::settings::Cron;
 
 /// What the scan must know beside the jobs.
 pub struct Scene<'a> {
@@ -72,15 +74,38 @@ pub struct Policy {
     pub catch_up_missed: bool,
     /// The life of a one-shot's lease, in seconds: three times the agent's limit, at least 1800.
     pub run_claim_seconds: i64,
+    /// `cron.completed_retention_days`: how long a completed one-shot is kept; none is for ever.
+    pub completed_retention: Option<SignedDuration>,
     /// `cron.max_catch_ups_per_tick`: overdue jobs that one scan starts; none is no cap.
     pub max_catch_ups: Option<usize>,
 }
+
+impl Policy {
+    /// What the configuration says.
+    #[must_use]
+    pub fn of(settings: &Cron) -> Policy {
+        let span = |time: Duration| SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
+        let silence = settings
+            .inactivity_timeout
+            .map_or(0, |limit| span(limit).as_secs());
+        Policy {
+            catch_up_missed: settings.catch_up_missed,
+            run_claim_seconds: silence.saturating_mul(3).max(RUN_CLAIM_SECONDS),
+            completed_retention: settings.completed_retention.map(span),
+            max_catch_ups: settings.max_catch_ups_per_tick,
+        }
+    }
+}
+
+/// The least life of a one-shot's lease, in seconds.
+const RUN_CLAIM_SECONDS: i64 = 1_800;
 
 impl Default for Policy {
     fn default() -> Policy {
         Policy {
             catch_up_missed: true,
-            run_claim_seconds: 1_800,
+            run_claim_seconds: RUN_CLAIM_SECONDS,
+            completed_retention: Some(SignedDuration::from_hours(7 * 24)),
             max_catch_ups: None,
         }
     }
@@ -184,7 +209,7 @@ pub enum Reason {
     OnceExhausted,
     /// The same, but no run of it ever came to an end.
     OnceWedged,
-    /// A completed one-shot beyond its seven days.
+    /// A completed one-shot that was kept long enough.
     Retired,
 }
 

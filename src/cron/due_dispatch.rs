@@ -123,16 +123,21 @@ impl Pass<'_> {
         Step::Stop
     }
 
-    /// A one-shot: missed, exhausted, or leased to us.
-    fn once(&mut self, late_seconds: f64) -> Step {
+    /// Whether somebody has a one-shot, or its run goes on.
+    pub(super) fn is_taken(&self) -> bool {
         let job = Job::read(self.raw());
         let holds = |raw: &Loose<'_>, claim: Option<Claim<'_>>| {
             raw.is_true() && claim.is_none_or(|claim| !self.is_left(claim.by))
         };
-        let claimed = holds(&job.run_claim, job.run_claim())
+        holds(&job.run_claim, job.run_claim())
             || holds(&job.fire_claim, job.fire_claim())
-            || self.scene().witness.is_open(&self.id());
-        let repeat = job.repeat();
+            || self.scene().witness.is_open(&self.id())
+    }
+
+    /// A one-shot: missed, exhausted, or leased to us.
+    fn once(&mut self, late_seconds: f64) -> Step {
+        let claimed = self.is_taken();
+        let repeat = Job::read(self.raw()).repeat();
         let grace = SignedDuration::from_secs(lateness::ONCE_GRACE_SECONDS).as_secs_f64();
         if late_seconds > grace {
             if !claimed {

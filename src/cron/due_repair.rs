@@ -1,6 +1,5 @@
 //! Repairs of a job's record before the scan, and the end of completed one-shots.
 
-use jiff::SignedDuration;
 use serde_json::{Map, Value};
 
 use super::due::Reason;
@@ -9,9 +8,6 @@ use super::job::Job;
 use super::job::whole;
 use super::loose::Loose;
 use super::stamp::Stamp;
-
-/// A completed one-shot is kept for this long after its run.
-const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Whether `repeat` needs no repair: what it counts is a whole number that is not negative.
 pub(super) fn repeat_is_sound(job: &Job<'_>) -> bool {
@@ -77,7 +73,9 @@ pub(super) fn retire(pass: &mut Pass<'_>) -> bool {
     let ended = pass
         .text("last_run_at")
         .and_then(|text| scene.zones.instant(text));
-    let old = ended.is_some_and(|ended| scene.now.duration_since(ended) > RETENTION);
+    let kept = scene.policy.completed_retention;
+    let old = ended.zip(kept);
+    let old = old.is_some_and(|(ended, kept)| scene.now.duration_since(ended) > kept);
     if old {
         pass.remove(Reason::Retired);
     }

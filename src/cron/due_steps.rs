@@ -7,7 +7,7 @@ use super::due::{self, Due, Note, Reason};
 use super::due_pass::Pass;
 use super::job::Job;
 use super::next;
-use super::schedule::{Schedule, StoredError};
+use super::schedule::Schedule;
 use super::stamp::Stamp;
 
 /// A slot that was taken and not claimed goes back after this many seconds.
@@ -154,7 +154,12 @@ impl Pass<'_> {
         let job_id = self.id();
         match self.schedule() {
             Ok(Schedule::Once { .. }) if self.text("last_run_at").is_none() => {
-                found.notes.push(Note::MissedOnce { job_id });
+                // B75: it makes no difference whether its time stands in the record twice.
+                if self.is_taken() {
+                    found.notes.push(Note::MissedOnce { job_id });
+                } else {
+                    self.remove(Reason::OnceMissed);
+                }
             }
             Ok(_) => {}
             Err(_) => self.note_unreadable(found),
@@ -248,10 +253,7 @@ impl Pass<'_> {
     /// Whether a schedule without a next slot stops the scan of its job, since it would be due at
     /// every tick. One whose field is missing altogether fires once more and then has no slot.
     pub(super) fn gives_up(&self) -> bool {
-        !matches!(
-            self.schedule(),
-            Err(StoredError::Missing(_) | StoredError::Kind)
-        )
+        !matches!(self.schedule(), Err(why) if why.is_absent())
     }
 
     pub(super) fn note_unreadable(&self, found: &mut Due) {

@@ -14,6 +14,9 @@ use super::text::strip;
 use crate::clock::iso;
 use crate::error::{Error, Kind, Result};
 
+mod first_run;
+pub use first_run::resume_with_run;
+
 /// Longest name that is made of a prompt, in characters: as in Hermes Agent.
 const NAME: usize = 50;
 
@@ -359,33 +362,6 @@ pub fn resume(job: &mut RawJob, now: Timestamp, zones: &Zones) -> Result<Vec<Str
     };
     forget_slots(job);
     arm(job, Some(&next));
-    Ok(changed(&before, job))
-}
-
-/// The same, with one run at this instant that takes no slot; the schedule starts after it, so that slots
-/// before it are left out.
-///
-/// # Errors
-/// Also when it is a one-shot.
-pub fn resume_with_run(
-    job: &mut RawJob,
-    at: Timestamp,
-    (now, zones): (Timestamp, &Zones),
-) -> Result<Vec<String>> {
-    let before = job.clone();
-    {
-        let view = Job::read(job);
-        if !view.is_recurring() {
-            return Err(Error::new(Kind::Refused, "it has one time only")
-                .with_hint(new_schedule(&view))
-                .with_hint(format!("or run it now: hermes cron run {}", named(&view))));
-        }
-    }
-    resume(job, now, zones)?;
-    // Both programs read a next run that is named so as one that was asked for.
-    let at = json!(iso(at, &zones.configured));
-    job.insert("next_run_at".into(), at.clone());
-    job.insert("manual_run_at".into(), at);
     Ok(changed(&before, job))
 }
 

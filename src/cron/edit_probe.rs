@@ -9,7 +9,7 @@ use super::job::{Job, RawJob};
 use super::task::{self, Place, Script, Task, Work};
 use super::view::Standing;
 use crate::agent::Settings;
-use crate::agent::runner::find_program;
+use crate::agent::runner::{find_program, look_up};
 use crate::error::{Error, Kind, Result};
 use crate::files::open_regular;
 use crate::home::Home;
@@ -31,6 +31,12 @@ pub fn check(job: &RawJob, home: &Home) -> Result<Task> {
         return Err(Error::usage(
             "--script and --monitor-script exclude each other",
         ));
+    }
+    if view.interpreter.is_true() && !view.script.is_true() && !view.monitor_script.is_true() {
+        return Err(
+            Error::usage("--interpreter runs a script, and none is named")
+                .with_hint("name one with --script, or take it off: --interpreter ''"),
+        );
     }
     let place = Place {
         home: home.path(),
@@ -94,6 +100,28 @@ fn is_there(task: &Task) -> Result<()> {
     }
     task.workdir.as_deref().map_or(Ok(()), look_at_directory)?;
     task.env_file.as_deref().map_or(Ok(()), look_at_env_file)
+}
+
+/// What is said of programs that a job names and that are nowhere on this path: a service may have another.
+#[must_use]
+pub fn missing_programs(task: &Task, path: Option<&OsStr>) -> Vec<String> {
+    let script = match &task.work {
+        Work::Script(script) | Work::Monitor { script, .. } => Some(script),
+        Work::Prompt { before, .. } => before.as_ref(),
+    };
+    let interpreter = script.and_then(|script| script.interpreter.as_deref());
+    let deliver = task.deliver_command.first().map(String::as_str);
+    let named = [
+        (interpreter, "the interpreter", "The script fails"),
+        (deliver, "the delivery command", "Nothing is delivered"),
+    ];
+    let missing = |(program, what, then): (Option<&str>, &str, &str)| {
+        let program = program.filter(|program| look_up(program, path).is_none())?;
+        Some(format!(
+            "{what} '{program}' was not found, or is no program. {then} unless serve finds it."
+        ))
+    };
+    named.into_iter().filter_map(missing).collect()
 }
 
 fn look_at_script(script: &Script) -> Result<()> {

@@ -228,6 +228,25 @@ fn go_on(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
     }
 }
 
+/// Our own note of the slot that comes after a run that somebody asked for: that takes none.
+const SET_ASIDE: &str = "next_after_run";
+
+/// Puts a run that somebody asks for before this slot. Both programs read a next run that is named so as
+/// one that was asked for.
+pub(super) fn ask_for(job: &mut RawJob, at: &str, slot: &str) {
+    set_own(job, SET_ASIDE, json!(slot));
+    job.insert("next_run_at".into(), json!(at));
+    job.insert("manual_run_at".into(), json!(at));
+}
+
+/// The slot that waits behind a run that was asked for.
+#[must_use]
+pub fn set_aside(job: &RawJob) -> Option<&str> {
+    let asked_for = Job::read(job).is_manual();
+    let slot = job.get("x_hermes")?.get(SET_ASIDE)?;
+    slot.as_str().filter(|_| asked_for)
+}
+
 /// Sees to it that a recurring job has a next slot.
 fn move_on(job: &mut RawJob, settles: Settles, now: Timestamp, zone: &TimeZone) {
     let schedule = job.get("schedule").map(Schedule::from_json);
@@ -244,6 +263,14 @@ fn move_on(job: &mut RawJob, settles: Settles, now: Timestamp, zone: &TimeZone) 
         Settles::Whichever => at <= now,
     };
     if stored.is_some_and(|at| !is_ours(at)) {
+        return;
+    }
+    if let Some(slot) = set_aside(job).map(str::to_owned) {
+        if let Some(Value::Object(corner)) = job.get_mut("x_hermes") {
+            corner.remove(SET_ASIDE);
+        }
+        // Where it has come meanwhile it is the next scan's, as after any run by hand.
+        job.insert("next_run_at".into(), slot.into());
         return;
     }
     let next = match &schedule {

@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::loose::Loose;
+use super::own_corner;
 use super::schedule::{Schedule, StoredError};
 use super::stamp::Stamp;
 
@@ -144,6 +145,8 @@ job! {
     run_claim,
     /// The slot of a run that somebody asked for.
     manual_run_at,
+    /// What the agent is asked in that run, instead of what it is asked else.
+    manual_run_prompt,
     /// The ladder of an unreachable provider.
     unreachable_retry,
     /// The end of a provider's window.
@@ -408,6 +411,9 @@ impl<'a> Job<'a> {
                 "enabled",
                 format!("is {}, not a boolean", self.enabled.type_name()),
             );
+        }
+        for (field, what) in own_corner::oddities(&self.x_hermes) {
+            odd(field, what);
         }
         if let Some(completed) = self.repeat.get("completed")
             && completed.as_u64().is_none()

@@ -17,7 +17,7 @@ impl<'a> FileName<'a> {
     /// `None` where the id is no single name.
     #[must_use]
     pub fn of(id: &'a str) -> Option<Self> {
-        let is_name = !matches!(id, "" | "." | "..") && !id.contains(['/', '\0']);
+        let is_name = !matches!(id, "" | "." | "..") && !id.contains(['/', '\\', '\0']);
         (is_name && id.len() <= LONGEST).then_some(Self(id))
     }
 }

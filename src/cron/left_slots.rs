@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 
-use super::catch_up::passed_over;
+use super::catch_up::{Passed, passed_over};
+use super::finish;
 use super::job::{Job, RawJob};
 use super::next::Zones;
 use super::unrun::{Records, skipped};
-use crate::ledger::Outcome;
+use crate::ledger::{Outcome, Slot};
 
 /// What is to be recorded of the slots of a job that is changed like this, or removed.
 #[must_use]
@@ -26,16 +27,44 @@ pub fn left(before: &RawJob, after: Option<&RawJob>, now: Timestamp, zones: &Zon
     let Some(first) = stood.filter(|first| *first <= now) else {
         return records;
     };
+    // It waits behind a run that was asked for.
+    let kept = after.and_then(finish::set_aside);
+    if kept.and_then(|kept| zones.instant(kept)) == Some(first) {
+        return records;
+    }
+    let is_paused = view.has_pause_marker() || !view.is_enabled();
     let reason = match after {
         None => "the job was removed before it could run",
-        Some(_) if view.has_pause_marker() || !view.is_enabled() => "the job was paused",
+        Some(_) if is_paused => "the job was paused",
         Some(_) => "the job was changed before it could run",
     };
-    records.slots.push(skipped(id, first, reason));
+    let since = view.paused_at.text().and_then(|text| zones.instant(text));
+    let since = since.filter(|_| is_paused && after.is_some());
+    let of = |slot: Timestamp| match since {
+        Some(since) if slot < since => (Outcome::Missed, BEFORE_PAUSE),
+        _ => (Outcome::Skipped, reason),
+    };
     let passed = passed_over(before, first, now, &zones.configured);
-    records.add(id, &passed, (Outcome::Skipped, reason));
+    for slot in std::iter::once(first).chain(passed.slots) {
+        let (outcome, reason) = of(slot);
+        records.slots.push(Slot {
+            outcome,
+            ..skipped(id, slot, reason)
+        });
+    }
+    let rest = Passed {
+        slots: Vec::new(),
+        rest: passed.rest,
+    };
+    let outcome = rest
+        .rest
+        .map_or((Outcome::Skipped, reason), |rest| of(rest.last));
+    records.add(id, &rest, outcome);
     records
 }
+
+/// Why slots of the time before a pause did not run.
+const BEFORE_PAUSE: &str = "nobody was there to run it, and the job was paused after it";
 
 #[cfg(test)]
 mod tests {

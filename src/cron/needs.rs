@@ -21,6 +21,8 @@ pub enum Unmet {
     Context,
     /// A choice of the agent's, by the name of its field: `model`.
     Pinned(&'static str),
+    /// Another prompt in the run that somebody asked the other program for.
+    PromptOfOneRun,
     /// Its messages go to this target.
     Delivery(String),
     /// Messages of its failures go to this target.
@@ -35,6 +37,9 @@ impl fmt::Display for Unmet {
             Self::MonitoredUrl => f.write_str("a monitored URL"),
             Self::Context => f.write_str("the output of other jobs as context"),
             Self::Pinned(field) => write!(f, "a pinned {field}"),
+            Self::PromptOfOneRun => {
+                f.write_str("a prompt of its own in the run that was asked for (manual_run_prompt)")
+            }
             Self::Delivery(target) => write!(f, "delivery to {target}"),
             Self::DeliveryOfFailures(target) => write!(f, "delivery of failures to {target}"),
         }
@@ -73,6 +78,9 @@ fn of_the_agent(job: &Job<'_>) -> Vec<Unmet> {
     }
     if job.context_from.is_true() {
         unmet.push(Unmet::Context);
+    }
+    if job.is_manual() && job.manual_run_prompt.is_true() {
+        unmet.push(Unmet::PromptOfOneRun);
     }
     let pins = [
         ("model", &job.model),

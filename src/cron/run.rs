@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::output::Log;
 use super::task::{Script, Task, Work};
 use crate::agent::runner::{find_program, prompt_file};
-use crate::agent::settings::STOP_GRACE;
+use crate::agent::settings::{STOP_GRACE, not_configured};
 use crate::agent::{AgentCommand, Answer, Turn};
 use crate::child::guard::guarded;
 use crate::child::run::{End, Ended, Limits, Spec, Stream, start};
@@ -205,9 +205,10 @@ impl Context<'_> {
         prompt: &str,
         environment: &BTreeMap<String, String>,
     ) -> Result<Report> {
-        let agent = self
-            .agent
-            .ok_or_else(crate::agent::settings::not_configured)?;
+        let agent = self.agent.ok_or_else(|| {
+            let home = environment.get("HERMES_HOME").map_or("", String::as_str);
+            not_configured(&Path::new(home).join("config.toml"), false)
+        })?;
         let program = agent
             .command
             .first()

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::catch_up::{passed_over, stagger};
@@ -19,7 +20,8 @@ use super::job_list::JobList;
 use super::jobs_file::Change;
 use super::known_probe::Known;
 use super::output::Document;
-use super::unrun::{self, Gone, LATE_AS_WELL, Records, STOOD_FOR, skipped};
+use super::stamp::Stamp;
+use super::unrun::{self, Gone, LATE_AS_WELL, Records, STOOD_FOR, UNDER_STOP, skipped};
 use crate::error::Result;
 use crate::fault;
 use crate::home::Home;
@@ -36,6 +38,8 @@ pub(super) struct Scan {
     pub(super) now: Timestamp,
     /// The pass before this one, where it was a moment ago.
     pub(super) last_pass: Option<Timestamp>,
+    /// From when to when an emergency stop kept passes from looking.
+    pub(super) stopped: Option<(Timestamp, Timestamp)>,
     /// Jobs that wait for room: overdue ones do not join them.
     pub(super) waiting: usize,
 }
@@ -70,14 +74,10 @@ impl Scan {
         let running = in_flight.keys().cloned().collect();
         let zones = dispatcher.zones().zones;
         let settings = &dispatcher.parts.settings;
-        let policy = Policy {
-            catch_up_missed: settings.catch_up_missed,
-            run_claim_seconds: run_claim_seconds(&dispatcher),
-            max_catch_ups: settings
-                .max_catch_ups_per_tick
-                .map(|most| most.saturating_sub(self.waiting)),
-        };
-        let last_pass = self.last_pass;
+        let mut policy = Policy::of(settings);
+        let most = policy.max_catch_ups;
+        policy.max_catch_ups = most.map(|most| most.saturating_sub(self.waiting));
+        let (last_pass, stopped) = (self.last_pass, self.stopped);
         let machine = dispatcher.parts.machine.clone();
         let ledger = dispatcher.ledger_door();
         let (found, gone) = dispatcher
@@ -99,7 +99,7 @@ impl Scan {
                         .take(12)
                         .collect()
                 };
-                let (change, records) = scan(jobs, (&scene, &in_flight), &mut new_id);
+                let (change, records) = scan(jobs, (&scene, &in_flight, stopped), &mut new_id);
                 // Before the store moves on: a slot that nobody runs must not vanish between the two.
                 if !records.is_empty() {
                     ledger
@@ -117,16 +117,6 @@ impl Scan {
     }
 }
 
-fn run_claim_seconds(dispatcher: &Dispatcher) -> i64 {
-    let timeout = dispatcher.parts.settings.inactivity_timeout;
-    let tripled = timeout.map_or(0, |limit| {
-        i64::try_from(limit.as_secs())
-            .unwrap_or(0)
-            .saturating_mul(3)
-    });
-    tripled.max(1800)
-}
-
 /// What was found, and one-shots that are gone.
 type Carried = (Found, Vec<Gone>);
 
@@ -140,12 +130,14 @@ struct Carry {
     /// Jobs that no id leads to, and why.
     lost: HashMap<usize, String>,
     removed: HashSet<usize>,
+    /// From when to when an emergency stop was in force.
+    stopped: Option<(Timestamp, Timestamp)>,
 }
 
 /// Scans the jobs that are awake; the others are only looked at.
 fn scan(
     jobs: &mut JobList<'_>,
-    (scene, in_flight): (&Scene<'_>, &InFlight),
+    (scene, in_flight, stopped): (&Scene<'_>, &InFlight, Option<(Timestamp, Timestamp)>),
     new_id: &mut dyn FnMut() -> String,
 ) -> (Change<Carried>, Records) {
     let (mut awake, mut wakes_at) = (Vec::new(), None);
@@ -174,6 +166,7 @@ fn scan(
     });
     let carry = Carry {
         lost: lost.collect(),
+        stopped,
         ..Carry::default()
     };
     carry_out(jobs, due, (scene, in_flight), (carry, &awake, wakes_at))
@@ -228,6 +221,11 @@ fn carry_out(
             advance(job, order, scene);
         }
     }
+    for order in &kept {
+        if let Some(job) = jobs.get_mut(order.index) {
+            keep_slot(job, order, scene);
+        }
+    }
     // The job as it is after the scan is what runs.
     let orders = kept
         .into_iter()
@@ -258,6 +256,21 @@ fn carry_out(
 fn advance(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
     if let Some(next) = foresee::advanced(job, order, scene) {
         job.insert("next_run_at".into(), next.into());
+    }
+}
+
+/// A slot that was brought forward is the one that is kept, not the later one that it stands for.
+fn keep_slot(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
+    let view = Job::read(job);
+    let kept = view.pending_slot();
+    let kept = kept.and_then(|kept| scene.zones.instant(kept.scheduled_at));
+    if let Some(slot) = order
+        .slot
+        .filter(|slot| kept.is_some_and(|kept| kept != *slot))
+        && let Some(Value::Object(pending)) = job.get_mut("pending_slot")
+    {
+        let slot = Stamp::of(slot, &scene.zones.configured).to_string();
+        pending.insert("scheduled_at".into(), slot.into());
     }
 }
 
@@ -294,7 +307,10 @@ impl Carry {
         let Some((outcome, why)) = lost.or_else(busy) else {
             if matches!(order.kind, OrderKind::Scheduled(_)) {
                 let missed = (Outcome::Missed, STOOD_FOR);
-                self.records.add(&order.job_id, &passed, missed);
+                let (under_stop, others) = passed.parted(self.stopped);
+                let stopped = (Outcome::Skipped, UNDER_STOP);
+                self.records.add(&order.job_id, &under_stop, stopped);
+                self.records.add(&order.job_id, &others, missed);
             }
             return true;
         };

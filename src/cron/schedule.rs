@@ -76,6 +76,14 @@ pub enum StoredError {
     Expression(#[from] super::field::FieldError),
 }
 
+impl StoredError {
+    /// Whether something is missing, rather than wrong.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Missing(_) | Self::Kind)
+    }
+}
+
 impl Schedule {
     /// Reads the object that a store holds.
     pub fn from_json(stored: &Value) -> Result<Schedule, StoredError> {

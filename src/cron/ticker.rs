@@ -13,22 +13,22 @@ use tokio::task::JoinSet;
 
 use self::flight::Flight;
 use self::pace::{is_before, next_start, pause_after};
+use self::shown::show;
 use self::told::Told;
-use super::dispatcher::{Dispatcher, Fate, Order};
+use super::dispatcher::{Dispatcher, Fate, Held, Order};
 use super::jobs_file::Version;
 use super::markers_file::Markers;
 use super::scan_driver::{self, Found, Scan};
 use super::stop_file;
 use super::zone_probe::ZoneProbe;
 use crate::clock::Now;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::files;
+use crate::home::Home;
 use crate::output::human;
 
 /// Longest time between two sweeps of open rows.
 const SWEEP: Duration = Duration::from_secs(300);
-/// Jobs that run side by side where the operator says nothing.
-pub const PARALLEL: usize = 8;
 
 /// What is shown of a run that another dispatcher started.
 const ADOPTED: &str =
@@ -41,6 +41,7 @@ mod by_hand;
 mod drain;
 mod flight;
 pub mod pace;
+mod shown;
 mod told;
 
 /// What a pass did.
@@ -88,6 +89,8 @@ pub struct Ticker {
     swept_at: Option<Duration>,
     failures: u32,
     standing: Option<String>,
+    /// From when to when an emergency stop has kept it from looking.
+    stopped: Option<(Timestamp, Timestamp)>,
     fates: Vec<(String, Fate)>,
     told: Told,
     ask: watch::Sender<bool>,
@@ -109,11 +112,13 @@ impl Ticker {
     #[must_use]
     pub fn once(dispatcher: Arc<Dispatcher>) -> Self {
         let settings = &dispatcher.parts.settings;
-        let parallel = settings.max_parallel_jobs.map_or(PARALLEL, |most| {
-            usize::try_from(most)
-                .unwrap_or(Semaphore::MAX_PERMITS)
-                .min(Semaphore::MAX_PERMITS)
-        });
+        let parallel = settings
+            .max_parallel_jobs
+            .map_or(Semaphore::MAX_PERMITS, |most| {
+                usize::try_from(most)
+                    .unwrap_or(Semaphore::MAX_PERMITS)
+                    .min(Semaphore::MAX_PERMITS)
+            });
         Self {
             markers: None,
             zone: None,
@@ -128,6 +133,7 @@ impl Ticker {
             swept_at: None,
             failures: 0,
             standing: None,
+            stopped: None,
             fates: Vec::new(),
             told: Told::default(),
             ask: watch::channel(false).0,
@@ -187,11 +193,13 @@ impl Ticker {
         if let Ok(true) = stop_file::lift_if_over(home, now) {
             (self.dispatcher.parts.say)("The emergency stop has ended, and was lifted.");
         }
-        if let Some(stop) = stop_file::in_force(&self.dispatcher.parts.home, now) {
-            return Ok(self.stand(stop.text()));
-        }
-        if let Some(other) = scan_driver::other_scheduler(&self.dispatcher.parts.home) {
-            return Ok(self.stand(other));
+        if let Some(why) = stands(&self.dispatcher.parts.home, now) {
+            if stop_file::in_force(&self.dispatcher.parts.home, now).is_some() {
+                let last = self.passed_at.filter(|last| is_before(*last, now));
+                let since = self.stopped.map_or(last.unwrap_or(now), |(since, _)| since);
+                self.stopped = Some((since, now));
+            }
+            return Ok(self.stand(why));
         }
         self.go_on();
         let path = self.dispatcher.parts.home.join("cron/.tick.lock");
@@ -257,6 +265,7 @@ impl Ticker {
             if !self.waited_for.insert(id.clone()) {
                 continue;
             }
+            let held = self.dispatcher.hold_left_behind(&id).await?;
             (self.dispatcher.parts.say)(&format!(
                 "Execution {id} goes on in its worker; waiting for its end."
             ));
@@ -265,21 +274,22 @@ impl Ticker {
                 .dispatcher
                 .with_ledger(move |ledger| ledger.record_detail(&row, ADOPTED))
                 .await;
-            self.see_to(id);
+            self.see_to(id, held);
         }
         for id in swept.undelivered {
             if self.waited_for.insert(id.clone()) {
-                self.see_to(id);
+                self.see_to(id, None);
             }
         }
         Ok(())
     }
 
     /// Waits for the end of a run that somebody left, and sees to what it leaves, beside the others.
-    fn see_to(&mut self, id: String) {
+    fn see_to(&mut self, id: String, held: Option<Held>) {
         let dispatcher = Arc::clone(&self.dispatcher);
         self.tasks.spawn(async move {
             let waited = dispatcher.wait_for_stranger(&id).await;
+            drop(held);
             let error = waited.err().map(|error| error.to_string());
             let fate = Fate::Ended {
                 execution_id: id,
@@ -329,6 +339,7 @@ impl Ticker {
             in_flight: flight::reasons(&self.running, &self.dispatcher.zone()),
             now,
             last_pass,
+            stopped: self.stopped.take(),
             waiting: flight::waiting(&self.running),
         };
         let found = scan.run().await?;
@@ -423,24 +434,9 @@ impl Ticker {
     }
 }
 
-/// Leaves the markers of a pass.
-fn show(markers: &Markers, result: &Result<Pass>, now: Timestamp) {
-    markers.beat(now);
-    match result {
-        Ok(Pass::Busy) => {}
-        Ok(_) => markers.succeeded(now),
-        Err(error) => {
-            markers.failed(now, kind_word(error), &error.in_full());
-        }
-    }
-}
-
-/// The kind of an error, in the words of the markers.
-fn kind_word(error: &Error) -> &'static str {
-    match error.kind() {
-        Kind::Io => "OSError",
-        Kind::Invalid => "ValueError",
-        Kind::Busy => "TimeoutError",
-        _ => "RuntimeError",
-    }
+/// Why no pass over this home would start anything at an instant; `None`: it would.
+#[must_use]
+pub fn stands(home: &Home, now: Timestamp) -> Option<String> {
+    let stop = stop_file::in_force(home, now).map(|stop| stop.text());
+    stop.or_else(|| scan_driver::other_scheduler(home))
 }

@@ -1,13 +1,15 @@
 //! Slots that nobody runs, and what is told of them: in the ledger, to whoever listens, and in a document
 //! where the job itself is gone. Pure.
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::catch_up::{Passed, passed_over};
 use super::due::{Change, Reason, Scene};
 use super::job::{Job, RawJob};
+use super::next::next_in_cadence;
+use super::schedule::Schedule;
 use super::stamp::Stamp;
 use crate::ledger::store::utc;
 use crate::ledger::{Outcome, Slot, SlotRange};
@@ -24,9 +26,11 @@ pub(super) fn skipped(job_id: &str, slot: Timestamp, reason: &str) -> Slot {
     }
 }
 
-/// Why slots were missed for which one late run stands.
+/// Why slots were missed for which another one stands, whatever becomes of that.
 pub(super) const STOOD_FOR: &str =
-    "nobody was there to run it; one late run stands for all that were missed";
+    "nobody was there to run it; the first one that was missed stands for it";
+/// Why slots were left out while nothing was to be started.
+pub(super) const UNDER_STOP: &str = "an emergency stop was in force";
 /// Why slots were missed after one that comes too late to be run.
 pub(super) const LATE_AS_WELL: &str =
     "nobody was there to run it, and no late run stands for those that were missed";
@@ -99,11 +103,36 @@ pub(super) fn moved(job: &RawJob, change: &Change, scene: &Scene<'_>) -> Option<
     })?;
     let stood = stood(job, scene)?;
     let next = change.set.get("next_run_at").and_then(Value::as_str)?;
+    if stood > scene.now && comes_all_the_same(job, next, (stood, scene)) {
+        return None;
+    }
     Some(skipped(
         &change.job_id,
         stood,
         &format!("not run: {why}; the next run was set to {next}"),
     ))
+}
+
+/// The time of a one-shot, as its schedule has it.
+fn own_time(job: &RawJob, scene: &Scene<'_>) -> Option<Timestamp> {
+    match job.get("schedule").map(Schedule::from_json) {
+        Some(Ok(Schedule::Once { at, .. })) => at.instant(&scene.zones.system),
+        _ => None,
+    }
+}
+
+/// Whether a slot that lies ahead is one of the cadence still that begins with an earlier one.
+fn comes_all_the_same(job: &RawJob, next: &str, (stood, scene): (Timestamp, &Scene<'_>)) -> bool {
+    let schedule = job.get("schedule").map(Schedule::from_json);
+    let first = scene.zones.instant(next);
+    let (Some(Ok(schedule)), Some(first)) = (schedule, first) else {
+        return false;
+    };
+    let zone = &scene.zones.configured;
+    let before = SignedDuration::from_nanos(1);
+    let last = stood.checked_sub(before).unwrap_or(stood);
+    let next = next_in_cadence(&schedule, first, last, zone);
+    next.is_some_and(|next| next.instant == stood)
 }
 
 /// A one-shot whose record is removed, and of which somebody must learn.
@@ -119,7 +148,7 @@ pub(super) struct Gone {
 impl Gone {
     /// The job, as it stood, and why it goes.
     pub(super) fn of(job: &RawJob, job_id: &str, why: Reason, scene: &Scene<'_>) -> Self {
-        let slot = stood(job, scene);
+        let slot = stood(job, scene).or_else(|| own_time(job, scene));
         let name = job.get("name").and_then(Value::as_str);
         Self {
             job_id: job_id.to_owned(),

@@ -10,7 +10,7 @@ use super::job_id;
 use super::lateness::{MIN_GRACE_SECONDS, ONCE_GRACE_SECONDS};
 use super::needs::{self, Unmet};
 use super::next::Zones;
-use super::schedule::Schedule;
+use super::schedule::{Schedule, StoredError};
 
 /// So long, in seconds, a launch may take before it is called waiting.
 const LAUNCH_SECONDS: i64 = 5;
@@ -27,6 +27,8 @@ pub enum Standing {
     Refused,
     /// It would fire, and fail at once: what it names is not there.
     WouldFail,
+    /// It fires at its next slot, and never again: its schedule cannot be read.
+    OnceMore,
     /// Armed, but it has no next slot, or a schedule that cannot be used.
     Never,
     /// A one-shot whose time passed without a run.
@@ -50,6 +52,7 @@ impl Standing {
             Self::Overdue => "overdue",
             Self::Refused => "refused",
             Self::WouldFail => "would fail",
+            Self::OnceMore => "fires once more",
             Self::Never => "never fires",
             Self::Missed => "missed",
             Self::Paused => "paused",
@@ -68,6 +71,7 @@ impl Standing {
                 | Self::Overdue
                 | Self::Refused
                 | Self::WouldFail
+                | Self::OnceMore
                 | Self::Never
                 | Self::Missed
         )
@@ -81,6 +85,7 @@ impl Standing {
             Self::Overdue
                 | Self::Refused
                 | Self::WouldFail
+                | Self::OnceMore
                 | Self::Never
                 | Self::Missed
                 | Self::Error
@@ -295,7 +300,7 @@ fn standing(
     }
     let schedule = match job.schedule() {
         Ok(schedule) => schedule,
-        Err(why) => return (Standing::Never, Some(why.to_string())),
+        Err(why) => return unreadable(job, next, (&why, now)),
     };
     if let Schedule::Once { at, .. } = &schedule
         && job.last_run_at.is_none()
@@ -330,6 +335,25 @@ fn standing(
         return (Standing::Refused, Some(needs::reason(unmet)));
     }
     (Standing::Active, waits(job, now, zones))
+}
+
+/// A schedule that cannot be read takes no slot off the store: the one that stands there fires, unless it
+/// comes too late.
+fn unreadable(
+    job: &Job<'_>,
+    next: Option<Timestamp>,
+    (why, now): (&StoredError, Timestamp),
+) -> (Standing, Option<String>) {
+    let late = |next: Timestamp| now.duration_since(next).as_secs() > MIN_GRACE_SECONDS;
+    let is_once = job.kind() == Some("once");
+    let is_dropped = |next| late(next) && (is_once || job.is_recurring() && !why.is_absent());
+    // Its last one has run.
+    let is_over = job.state.text() == Some("error");
+    if is_over || next.is_none_or(is_dropped) {
+        return (Standing::Never, Some(why.to_string()));
+    }
+    let why = format!("{why}; the next run that stands in the store is its last");
+    (Standing::OnceMore, Some(why))
 }
 
 /// A slot that was taken off the schedule and has no worker yet waits for room among other jobs, or for

@@ -31,6 +31,7 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
     let settings = Settings::of(config);
     let policy = Policy {
         require_restart_safe_scope: settings.cron.require_restart_safe_scope,
+        is_unread: settings.cron.scope_unread.is_some(),
     };
     let facts = facts(caller, home, Some(home.profile()));
     let scheduler = match &facts {

@@ -161,7 +161,7 @@ impl Change {
                 }
             }
             Self::Supervised => supervised(&mut facts),
-            Self::ScopeNotRequired => policy.require_restart_safe_scope = false,
+            Self::ScopeNotRequired => policy = Policy::default(),
             Self::ProgramUpdated => {
                 if facts.launcher == Launcher::AgentWithoutFallback {
                     facts.launcher = Launcher::Agent;

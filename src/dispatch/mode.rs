@@ -51,6 +51,17 @@ pub enum Kind {
 pub struct Policy {
     /// `cron.require_restart_safe_scope`: rather no run than one that a restart would kill.
     pub require_restart_safe_scope: bool,
+    /// What was written of it cannot be read. We take it for on; Hermes Agent takes it for off.
+    #[serde(default)]
+    pub is_unread: bool,
+}
+
+impl Policy {
+    /// Whether our own dispatcher takes it so.
+    #[must_use]
+    pub fn is_strict(self) -> bool {
+        self.require_restart_safe_scope || self.is_unread
+    }
 }
 
 /// How a worker is placed outside of the dispatcher's cgroup.
@@ -152,6 +163,8 @@ pub enum Reason {
     SystemdRunMissing,
     /// `require_restart_safe_scope` is on.
     PolicyRequiresScope,
+    /// What was written of `require_restart_safe_scope` cannot be read.
+    PolicyUnread,
     /// A worker made to run for hours is never run where a restart would kill it.
     LongLivedFailsClosed,
     /// This version launches nothing where no scope can be made.
@@ -192,6 +205,10 @@ impl Reason {
             Self::BusSocketMissing => "there is no bus socket, on which Hermes Agent insists",
             Self::SystemdRunMissing => "there is no systemd-run on the dispatcher's PATH",
             Self::PolicyRequiresScope => "cron.require_restart_safe_scope is on",
+            Self::PolicyUnread => {
+                "what the configuration says of cron.require_restart_safe_scope cannot be read, and \
+                 until it can it counts as on"
+            }
             Self::LongLivedFailsClosed => "long-lived workers run restart-safe or not at all",
             Self::VersionHasNoFallback => {
                 "Hermes Agent up to 0.21.2 launches nothing where no scope can be made"
@@ -356,6 +373,9 @@ fn why_refused(facts: DispatchFacts, policy: Policy, kind: Kind) -> Option<Reaso
     }
     if kind == Kind::LongLived {
         return Some(Reason::LongLivedFailsClosed);
+    }
+    if policy.is_unread && facts.launcher == Launcher::Ours {
+        return Some(Reason::PolicyUnread);
     }
     policy
         .require_restart_safe_scope

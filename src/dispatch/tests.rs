@@ -48,9 +48,11 @@ fn agent() -> DispatchFacts {
 
 const LAX: Policy = Policy {
     require_restart_safe_scope: false,
+    is_unread: false,
 };
 const STRICT: Policy = Policy {
     require_restart_safe_scope: true,
+    is_unread: false,
 };
 
 #[test]

@@ -9,7 +9,7 @@ pub mod stores;
 
 use jiff::Timestamp;
 
-use crate::config::Source;
+use crate::config::{ProblemKind, Source};
 use crate::dispatch::{Decision, Guess, Kind, Policy, decide, derive};
 use crate::host::Facts;
 pub use home::HomeEvidence;
@@ -74,6 +74,11 @@ impl Evidence {
             let cron = home.settings().cron;
             let policy = Policy {
                 require_restart_safe_scope: cron.require_restart_safe_scope,
+                // What this process may not read, the dispatcher may.
+                is_unread: home
+                    .config
+                    .unknown("cron.require_restart_safe_scope")
+                    .is_some_and(|problem| problem.kind != ProblemKind::Denied),
             };
             let cap = home.config.get("cron.max_parallel_jobs");
             let chosen = cap.is_some_and(|cap| cap.current.origin.source != Source::Default);

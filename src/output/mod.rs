@@ -108,7 +108,12 @@ impl Out {
         }
         for hint in error.hints() {
             let word = self.err_style.hint("hint");
-            self.note(&format!("  {word}: {}", human::printable(hint)));
+            let mut lines = hint.lines().map(human::printable);
+            let first = lines.next().unwrap_or_default();
+            self.note(&format!("  {word}: {first}"));
+            for line in lines {
+                self.note(&format!("    {line}"));
+            }
         }
     }
 }

@@ -15,7 +15,8 @@ use super::driver::Input;
 use super::hub::{End, Event, TurnSpec};
 use super::settings::{self, Read};
 use super::{judge, start, turn};
-use crate::error::{Error, Kind, Result};
+use crate::agent;
+use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::sessions::moment::span;
 use crate::timers::args::LoopArgs;
@@ -45,11 +46,7 @@ pub fn run(runtime: &mut Runtime, args: &LoopArgs, cwd: Option<PathBuf>) -> Resu
     run_dir.path().clone_into(&mut around.run_dir);
     around.cwd = cwd.or(around.cwd);
     let now = runtime.clock.wall().as_duration().as_secs_f64();
-    let agent = read
-        .hub
-        .agent
-        .clone()
-        .map_err(|why| Error::new(Kind::Refused, why))?;
+    let agent = agent::Settings::of(&read.config)?.resolve()?;
     // From here on no Ctrl-C is lost, whatever we are at.
     let ctrl_c = {
         let _reactor = reactor.enter();
@@ -71,7 +68,7 @@ pub fn run(runtime: &mut Runtime, args: &LoopArgs, cwd: Option<PathBuf>) -> Resu
 struct Here {
     ctrl_c: Signal,
     state: LoopState,
-    agent: Arc<crate::agent::AgentCommand>,
+    agent: Arc<agent::AgentCommand>,
     agent_session: Option<String>,
     ticks: u64,
     around: turn::Surroundings,

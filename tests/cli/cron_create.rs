@@ -342,3 +342,44 @@ fn a_command_is_no_target_of_a_delivery_and_the_flag_for_it_is_named() {
     }
     assert_eq!(stored(&sandbox), before);
 }
+
+#[test]
+fn programs_that_a_job_names_and_that_are_nowhere_are_told() {
+    let sandbox = home();
+    for (more, told) in [
+        (
+            &["--interpreter", "nosuch"][..],
+            "the interpreter 'nosuch' was not found",
+        ),
+        (
+            &["--deliver-command", "nomail me"],
+            "the delivery command 'nomail' was not found",
+        ),
+        (&["--interpreter", "sh", "--deliver-command", "cat"], ""),
+    ] {
+        let (code, made, _) = document(&sandbox, &create("every 1h", more));
+        assert_eq!(code, 0, "a service may have another path: {made}");
+        let warnings = made["warnings"].to_string();
+        assert_eq!(
+            warnings.contains("was not found"),
+            !told.is_empty(),
+            "{warnings}"
+        );
+        assert!(warnings.contains(told), "{warnings}");
+    }
+    let (code, made, _) = document(&sandbox, &create("every 1h", &["--repeat", "0"]));
+    assert_eq!(
+        (code, &made["job"]["repeat"]["times"]),
+        (0, &serde_json::Value::Null)
+    );
+    assert!(
+        made["warnings"].to_string().contains("of 0 is for ever"),
+        "{made}"
+    );
+    let words = ["cron", "create", "every 1h", "ask", "--interpreter", "sh"];
+    let (code, _, err) = said(&sandbox, &words);
+    assert!(
+        code == 64 && err.contains("runs a script, and none is named"),
+        "{err}"
+    );
+}

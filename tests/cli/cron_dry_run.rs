@@ -72,3 +72,61 @@ fn unchanged(sandbox: &Sandbox, before: &BTreeMap<PathBuf, Entry>, words: &[&str
     let after = tree(sandbox.user_home());
     assert_eq!(differences(before, &after), [""; 0], "{words:?}");
 }
+
+#[test]
+fn a_dry_run_of_a_pass_does_as_little_as_the_pass_while_a_stop_is_in_force() {
+    let due = json!({"next_run_at": "2026-06-17T09:59:50+00:00"});
+    let sandbox = with(&[job("aaaaaaaaaaaa", &due)]);
+    let words = ["cron", "tick", "--dry-run"];
+    assert!(said(&sandbox, &words).1.contains("run     aaaaaaaaaaaa"));
+    sandbox.write("ESTOP", "");
+    let (code, out, err) = said(&sandbox, &words);
+    assert_eq!(code, 1, "as the pass: {out}");
+    assert!(
+        out.contains("a pass would do nothing: an emergency stop"),
+        "{out}{err}"
+    );
+    assert!(!out.contains("aaaaaaaaaaaa"), "{out}");
+    let (code, told, _) = document(&sandbox, &words);
+    assert_eq!((code, &told["orders"]), (1, &json!([])));
+    let why = told["standing"].as_str().expect("a reason");
+    assert!(why.contains("emergency stop"), "{why}");
+    assert_eq!(said(&sandbox, &["cron", "tick"]).0, 1, "the pass itself");
+}
+
+#[test]
+fn a_dry_run_of_a_pass_names_the_jobs_that_it_would_refuse() {
+    let at = "2026-06-17T09:59:50+00:00";
+    let asks = json!({"next_run_at": at, "no_agent": false, "script": null, "prompt": "p"});
+    let sandbox = with(&[
+        job("aaaaaaaaaaaa", &json!({"next_run_at": at})),
+        job(
+            "bbbbbbbbbbbb",
+            &json!({"next_run_at": at, "deliver": "telegram:1"}),
+        ),
+        job("cccccccccccc", &asks),
+    ]);
+    let words = ["cron", "tick", "--dry-run"];
+    let (_, out, _) = said(&sandbox, &words);
+    for line in [
+        "run     aaaaaaaaaaaa  for",
+        "refuse  bbbbbbbbbbbb  for",
+        "refuse  cccccccccccc  for",
+        "it needs delivery to telegram:1",
+        "no agent is configured",
+    ] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+    let (_, told, _) = document(&sandbox, &words);
+    let refused = |order: &serde_json::Value| order["refused"].is_string();
+    let orders = told["orders"].as_array().expect("orders");
+    let refused: Vec<_> = orders.iter().map(refused).collect();
+    assert_eq!(refused, [false, true, true], "{told}");
+    let (_, told, _) = document(&sandbox, &["cron", "tick"]);
+    let runs = told["runs"].as_array().expect("runs");
+    let refused = runs
+        .iter()
+        .filter(|run| run["outcome"] == "refused")
+        .count();
+    assert_eq!((runs.len(), refused), (3, 2), "what the pass did: {told}");
+}

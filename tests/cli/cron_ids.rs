@@ -21,6 +21,7 @@ fn an_id_that_leads_elsewhere_is_refused_and_no_file_is_touched() {
         job("../../memories", &due),
         job(&abs, &due),
         job("aaaaaaaaaaaa", &due),
+        job("a\\b", &due),
     ]);
     for number in 0..60 {
         sandbox.write(&format!("memories/2026-01-01_00-00-{number:02}.md"), "kept");
@@ -50,6 +51,8 @@ fn an_id_that_leads_elsewhere_is_refused_and_no_file_is_touched() {
         .filter_map(|incident| incident["job_id"].as_str())
         .collect();
     assert!(told.contains(&"../../memories"), "{incidents}");
+    assert!(told.contains(&"a\\b"), "as in Hermes Agent: {incidents}");
+    assert_eq!(names(&sandbox, "cron/output"), 1);
     let (code, ..) = said(&sandbox, &["cron", "run", "../../memories"]);
     assert_eq!(code, 2, "not by hand either");
     assert_eq!(names(&sandbox, "memories"), 60);

@@ -156,3 +156,33 @@ fn an_agent_that_is_written_wrong_is_told_with_line_value_and_what_is_allowed() 
     store(&sandbox, &[job("aaaaaaaaaaaa", &json!({}))]);
     assert_eq!(said(&sandbox, &["cron", "run", "aaaaaaaaaaaa"]).0, 0);
 }
+
+#[test]
+fn a_schedule_that_cannot_be_read_fires_once_more_and_the_list_says_so() {
+    let schedules = [
+        json!({}),
+        json!({"kind": "lunar"}),
+        json!({"kind": "cron", "expr": "61 * * * *"}),
+        json!({"kind": "interval", "minutes": 1.5}),
+    ];
+    for schedule in schedules {
+        let at = |next: &str| job(ID, &json!({"schedule": schedule, "next_run_at": next}));
+        let sandbox = with(&[at("2026-06-17T09:59:30+00:00")]);
+        let (code, list, _) = document(&sandbox, &["cron", "list"]);
+        let seen = &list["homes"][0]["jobs"][0];
+        assert_eq!((code, &seen["state"]), (1, &json!("once_more")), "{list}");
+        let why = seen["because"].as_str().expect("why");
+        assert!(why.contains("is its last"), "{why}");
+        let (_, told, _) = document(&sandbox, &["cron", "tick"]);
+        assert_eq!(
+            told["runs"].as_array().map(Vec::len),
+            Some(1),
+            "{schedule}: {told}"
+        );
+        let (_, list, _) = document(&sandbox, &["cron", "list"]);
+        let seen = &list["homes"][0]["jobs"][0]["state"];
+        assert!(seen == "never" || seen == "error", "{schedule}: {list}");
+        let (_, told, _) = document(&sandbox, &["cron", "tick"]);
+        assert_eq!(told["runs"], json!([]), "{schedule}: {told}");
+    }
+}

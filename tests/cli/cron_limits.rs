@@ -69,6 +69,36 @@ fn where_nothing_is_said_eight_jobs_run_at_once() {
 }
 
 #[test]
+fn zero_is_no_cap_on_jobs_that_run_at_once() {
+    assert_eq!(at_once(11, 11, "cron:\n  max_parallel_jobs: 0\n"), 11);
+}
+
+#[test]
+fn a_one_shot_that_has_run_is_kept_as_long_as_the_configuration_says() {
+    let done = |id: &str, ran: &str| {
+        let once = json!({"kind": "once", "run_at": ran, "display": "once"});
+        let over = json!({"schedule": once, "repeat": {"times": 1, "completed": 1},
+            "state": "completed", "enabled": false, "next_run_at": null, "last_run_at": ran,
+            "last_status": "ok"});
+        job(id, &over)
+    };
+    for (config, kept) in [
+        ("", 1),
+        ("cron:\n  completed_retention_days: 0\n", 2),
+        ("cron:\n  completed_retention_days: 1\n", 0),
+        ("cron:\n  completed_retention_days: 30\n", 2),
+    ] {
+        let sandbox = with(&[
+            done("aaaaaaaaaaaa", "2026-06-14T10:00:00+00:00"),
+            done("bbbbbbbbbbbb", "2026-06-07T10:00:00+00:00"),
+        ]);
+        sandbox.write("config.yaml", format!("timezone: UTC\n{config}"));
+        assert_eq!(said(&sandbox, &["cron", "tick"]).0, 0);
+        assert_eq!(stored(&sandbox).len(), kept, "{config}");
+    }
+}
+
+#[test]
 fn a_pass_beside_another_one_does_nothing_and_is_no_failure() {
     let due = json!({"next_run_at": "2026-06-17T09:59:50+00:00"});
     let sandbox = with(&[job("aaaaaaaaaaaa", &due)]);

@@ -314,3 +314,72 @@ fn a_pass_without_descriptors_is_told_with_its_cause_and_its_slot_runs_later() {
     );
     assert_eq!(serve.stop().code(), Some(0));
 }
+
+/// A serve whose job is begun by its own pass, killed, and the next one that has the job.
+fn inherited(drain: &str) -> (Sandbox, Serving, Log) {
+    let due = json!({"next_run_at": "2026-06-17T09:59:50+00:00"});
+    let sandbox = with(&[job(ID, &due)]);
+    sandbox.write(
+        "config.yaml",
+        format!("timezone: UTC\nagent:\n  cron_drain_timeout: {drain}\n"),
+    );
+    serving::configure(&sandbox, "");
+    let path = sandbox.fifo("began");
+    let began = std::fs::File::options().read(true).write(true).open(path);
+    let mut began = BufReader::new(began.expect("a FIFO"));
+    script(
+        &sandbox,
+        "ok.sh",
+        "echo began >\"$HERMES_HOME/began\"; read -r status <\"$HERMES_HOME/go\"; echo done",
+    );
+    sandbox.fifo("go");
+    let first = Serving::at(&sandbox, NOW);
+    let mut line = String::new();
+    began.read_line(&mut line).expect("a line");
+    first.kill();
+    let (child, mut log) = Log::of(serving::command(&sandbox, NOW, &[]));
+    let next = Serving::ready(&sandbox, child);
+    log.wait_for("waiting for its end");
+    (sandbox, next, log)
+}
+
+#[test]
+fn b113_a_stop_waits_for_a_run_that_another_serve_left_behind() {
+    let (sandbox, mut next, _log) = inherited("60");
+    next.signal(Signal::TERM);
+    let_go(&sandbox, "0");
+    assert_eq!(next.wait().code(), Some(0));
+    assert_eq!(rows(&sandbox)[0]["status"], "completed");
+}
+
+#[test]
+fn b113_a_run_that_another_serve_left_behind_does_not_outlive_the_stop_of_the_next_one() {
+    let (sandbox, next, _log) = inherited("1");
+    assert_eq!(next.stop().code(), Some(0));
+    let row = &rows(&sandbox)[0];
+    assert_eq!(row["status"], "unknown", "{row}");
+    assert_eq!(row["facts"]["cause"], "gateway_restart", "{row}");
+}
+
+#[test]
+fn slots_of_an_emergency_stop_are_on_record_as_left_out_by_it() {
+    let minutely = json!({
+        "next_run_at": "2026-06-17T10:01:00+00:00",
+        "schedule": {"kind": "interval", "minutes": 1, "display": "every 1m"},
+    });
+    let sandbox = with(&[job(ID, &minutely)]);
+    serving::configure(&sandbox, "");
+    let mut serve = Serving::at(&sandbox, NOW);
+    serve.pass(60, 60);
+    let stop = sandbox.write("ESTOP", "");
+    serve.pass(240, 60);
+    std::fs::remove_file(stop).expect("it goes");
+    serve.pass(60, 60);
+    assert_eq!(serve.stop().code(), Some(0));
+    let (_, runs, _) = document(&sandbox, &["cron", "runs"]);
+    let slots = runs["homes"][0]["slots_not_run"].as_array().expect("slots");
+    let told = |slot: &&serde_json::Value| {
+        slot["outcome"] == "skipped" && slot["reason"] == "an emergency stop was in force"
+    };
+    assert!(slots.iter().filter(told).count() >= 3, "{slots:?}");
+}

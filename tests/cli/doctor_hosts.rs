@@ -91,6 +91,44 @@ fn the_policy_is_that_of_the_home() {
     assert_eq!(document["verdict"]["status"], "error");
 }
 
+/// The mode of jobs and the state of the `policy` check, with this file in the home.
+fn with_file(name: &str, text: &str) -> (Value, Value, Vec<String>) {
+    let sandbox = Sandbox::new();
+    sandbox.write(name, text);
+    let document = judged(&sandbox, "without_linger", |_| {});
+    let checks = document["checks"].as_array().expect("checks");
+    let policy = checks.iter().find(|check| check["id"] == "policy");
+    let codes = codes(&document).into_iter().map(str::to_owned).collect();
+    let mode = document["dispatch"]["cron"]["mode"].clone();
+    (mode, policy.expect("the check")["state"].clone(), codes)
+}
+
+#[test]
+fn b08_a_policy_that_cannot_be_read_counts_as_on_and_is_told() {
+    let named = "cron:\n  require_restart_safe_scope: true\n  provider: [\n";
+    let named_in_toml = "[cron\nrequire_restart_safe_scope = true\n";
+    for (name, text) in [
+        ("config.yaml", named),
+        (
+            "config.yaml",
+            "cron:\n  require_restart_safe_scope: maybe\n",
+        ),
+        (
+            "config.yaml",
+            "cron:\n  require_restart_safe_scope: \"true\"\n",
+        ),
+        ("config.toml", named_in_toml),
+    ] {
+        let (mode, policy, codes) = with_file(name, text);
+        assert_eq!(mode, "refused", "{text}");
+        assert!(codes.contains(&"HM302".to_owned()), "{text}: {codes:?}");
+        assert_ne!(policy, "passed", "{text}");
+    }
+    // A file that never names it did not mean to set it.
+    let (mode, ..) = with_file("config.yaml", "timezone: [\n");
+    assert_eq!(mode, "degraded");
+}
+
 #[test]
 fn thresholds_move_the_code_and_nothing_else() {
     let sandbox = Sandbox::new();

@@ -2,6 +2,7 @@
 
 mod agent;
 mod config;
+mod cron_accounts;
 mod cron_agents;
 mod cron_bursts;
 mod cron_by_hand;
@@ -22,6 +23,7 @@ mod cron_options;
 mod cron_recovery;
 mod cron_run;
 mod cron_served;
+mod cron_settings;
 mod cron_slots;
 mod cron_tick;
 mod cron_workers;

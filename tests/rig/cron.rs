@@ -1,7 +1,7 @@
 //! Jobs under a real manager: in a scope, in a service, degraded, refused; begun by a serve that the
 //! manager runs, or by a pass of its own.
 
-use super::job::{WAITS, arm, began, ended, facts, incidents, let_go, runs};
+use super::job::{WAITS, arm, began, ended, facts, incidents, let_go, runs, slots_not_run};
 use super::service::Service;
 use super::{HOME, Rig};
 
@@ -73,6 +73,9 @@ fn b08_where_scopes_are_required_serve_refuses_with_the_remedy_and_one_incident(
             "{error}"
         );
     }
+    let slots = slots_not_run(&rig);
+    let refused = slots.iter().filter(|slot| slot["outcome"] == "refused");
+    assert_eq!((slots.len(), refused.count()), (2, 2), "{slots:?}");
     let open = incidents(&rig);
     assert_eq!(open.len(), 1, "{open:?}");
     serve.says(&serve.pid(), "Job a1b2c3d4e5f6 could not be started");
@@ -83,6 +86,23 @@ fn b08_where_scopes_are_required_serve_refuses_with_the_remedy_and_one_incident(
     serve.minute().settle();
     assert_eq!(facts(&runs(&rig)[0]), SCOPE);
     assert_eq!(incidents(&rig).len(), 0, "a good run resolves it");
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn b08_a_policy_that_cannot_be_read_counts_as_on_in_serve_too() {
+    let rig = Rig::with_account(&[], false);
+    let serve = Service::without_manager(&rig, "", 0);
+    serve.configure("cron:\n  require_restart_safe_scope: maybe");
+    arm(&rig, "echo ran");
+    serve.systemctl("start").settle();
+    let told = runs(&rig);
+    let error = told[0]["error"].as_str().unwrap_or_default();
+    assert!(
+        error.contains("refused") && error.contains("config.yaml:2:"),
+        "{told:?}"
+    );
+    assert_eq!(slots_not_run(&rig)[0]["outcome"], "refused");
 }
 
 #[test]

@@ -50,6 +50,14 @@ pub(super) fn incidents(rig: &Rig) -> Vec<Value> {
     told(rig, "incidents")
 }
 
+/// All slots that were not run.
+pub(super) fn slots_not_run(rig: &Rig) -> Vec<Value> {
+    let text = rig.must(&["exec", "hermes", "cron", "runs", "--json", "--home", HOME]);
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let told = document["homes"][0]["slots_not_run"].as_array();
+    told.cloned().unwrap_or_default()
+}
+
 fn told(rig: &Rig, what: &str) -> Vec<Value> {
     let text = rig.must(&["exec", "hermes", "cron", what, "--json", "--home", HOME]);
     let document: Value = serde_json::from_str(&text).expect("JSON");

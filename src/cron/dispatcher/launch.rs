@@ -21,10 +21,11 @@ use crate::ledger::{Status, rows};
 use crate::runtime::NOW_VARIABLE;
 
 /// One run that a stop of this process may take along; counted as long as it is here.
-struct Risk(Arc<AtomicUsize>);
+#[derive(Debug)]
+pub(super) struct Risk(Arc<AtomicUsize>);
 
 impl Risk {
-    fn of(count: &Arc<AtomicUsize>) -> Self {
+    pub(super) fn of(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(count))
     }
@@ -47,13 +48,11 @@ impl Dispatcher {
     /// Decides, offers, starts, and waits for the end.
     pub(super) async fn launch(&self, claimed: &Hold, id: &str) -> Result<Fate> {
         let verdict = self.verdict().await?;
-        let policy = Policy {
-            require_restart_safe_scope: self.parts.settings.require_restart_safe_scope,
-        };
+        let policy = self.policy();
         let decision = decide(verdict.facts, policy, WorkerKind::Job);
         if decision.mode == Mode::Refused {
             self.parts.verdicts.forget();
-            return Err(refusal(&decision));
+            return Err(self.refusal(&decision));
         }
         if decision.mode == Mode::Degraded {
             self.warn_once(&decision);
@@ -61,7 +60,7 @@ impl Dispatcher {
         let payload = self.payload(claimed, id, &decision)?;
         let orders = Orders {
             manager: decision.manager,
-            require_placement: policy.require_restart_safe_scope && decision.mode == Mode::Scoped,
+            require_placement: policy.is_strict() && decision.mode == Mode::Scoped,
             memory_max: self.memory_max(&verdict),
         };
         let environment = self.worker_environment(&verdict);
@@ -148,6 +147,19 @@ impl Dispatcher {
     }
 
     /// One warning for each life of this process, not one for each job.
+    fn refusal(&self, decision: &Decision) -> Error {
+        refusal_of(decision, self.parts.settings.scope_unread.as_deref())
+    }
+
+    /// What the operator asked for, or what counts as asked for.
+    fn policy(&self) -> Policy {
+        let settings = &self.parts.settings;
+        Policy {
+            require_restart_safe_scope: settings.require_restart_safe_scope,
+            is_unread: settings.scope_unread.is_some(),
+        }
+    }
+
     fn warn_once(&self, decision: &Decision) {
         if self.warned.swap(true, Ordering::Relaxed) {
             return;
@@ -292,14 +304,19 @@ impl Dispatcher {
     }
 }
 
-/// The stage that failed, and the remedy.
-fn refusal(decision: &Decision) -> Error {
+/// The stage that failed, and the remedy; with what cannot be read of the policy, where that is why.
+fn refusal_of(decision: &Decision, unread: Option<&str>) -> Error {
     let why: Vec<_> = decision
         .reasons
         .iter()
         .map(|reason| reason.text())
         .collect();
     let error = Error::new(Kind::Refused, format!("refused: {}", why.join("; ")));
+    let error = unread.into_iter().fold(error, |error, unread| {
+        error
+            .with_hint(unread)
+            .with_hint("mend that; a serve that runs reads it when it is started again")
+    });
     let ways = decision.flips.iter().map(|flip| {
         let changes: Vec<_> = flip.by.iter().map(|change| change.text()).collect();
         format!(

@@ -36,6 +36,15 @@ impl Dispatcher {
         self.mark_failed(claimed, &words).await;
     }
 
+    /// Tells the slot of an attempt that it was refused: the row of the attempt says that it failed.
+    pub(super) async fn slot_refused(&self, id: &str, why: &str) {
+        let (id, why, now) = (id.to_owned(), why.to_owned(), self.now());
+        let told = self.with_ledger(move |ledger| ledger.refuse_slot(&id, &why, now));
+        if let Err(error) = told.await {
+            (self.parts.say)(&format!("The ledger could not be told of a slot: {error}."));
+        }
+    }
+
     /// Marks a failure in the job, where that still bears our claim: else it is marked, or another
     /// run's.
     pub(super) async fn mark_failed(&self, claimed: &Hold, error: &str) {

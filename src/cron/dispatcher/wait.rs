@@ -6,6 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::close::LOOK_AGAIN;
+use super::in_hand::Grip;
+use super::launch::Risk;
 use super::{Dispatcher, Fate, Order, blocking};
 use crate::child::spawn::Watch;
 use crate::cron::job::Job;
@@ -34,6 +36,13 @@ pub struct Swept {
     pub undelivered: Vec<String>,
     /// Slots that were claimed and never adopted, by a dispatcher that is gone: to be run after all.
     pub unadopted: Vec<(String, jiff::Timestamp)>,
+}
+
+/// An execution that somebody left behind and that is ours as long as this lives.
+#[derive(Debug)]
+pub(in crate::cron) struct Held {
+    _grip: Grip,
+    _risk: Risk,
 }
 
 impl Dispatcher {
@@ -210,6 +219,26 @@ impl Dispatcher {
             self.wait_for_stranger(id).await?;
         }
         Ok(swept)
+    }
+
+    /// Takes an execution in hand that goes on although the ticker that started it is gone, where it is not
+    /// placed: as long as it is held, a stop of this process waits for it, and ends it as one of its own.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(in crate::cron) async fn hold_left_behind(&self, id: &str) -> Result<Option<Held>> {
+        let name = id.to_owned();
+        let facts = self
+            .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &name)))
+            .await?;
+        let row = self.row(id).await?;
+        let is_a_slots = row.is_some_and(|row| row.source == "builtin");
+        let is_placed = facts.is_none_or(|facts| facts.unit.is_some());
+        let held = || Held {
+            _grip: self.in_hand.take(id),
+            _risk: Risk::of(&self.at_risk),
+        };
+        Ok((is_a_slots && !is_placed).then(held))
     }
 
     /// Waits for an execution that another dispatcher left behind, and sees to what it leaves.

@@ -56,7 +56,11 @@ fn a_slot_that_had_run_keeps_the_cadence_and_those_after_it_are_on_record() {
         witness: &Ran,
     };
     let mut jobs = JobList::from(vec![waiting()]);
-    let (_, Records { slots, .. }) = scan(&mut jobs, (&scene, &InFlight::new()), &mut String::new);
+    let (_, Records { slots, .. }) = scan(
+        &mut jobs,
+        (&scene, &InFlight::new(), None),
+        &mut String::new,
+    );
     let next = &jobs.got(0).unwrap()["next_run_at"];
     assert_eq!(
         next, "2026-06-17T10:02:00+00:00",
@@ -90,7 +94,8 @@ fn b49_a_slot_that_comes_while_its_job_waits_is_passed_over_and_says_why() {
     };
     let before = waiting();
     let mut jobs = JobList::from(vec![before.clone()]);
-    let (change, Records { slots, .. }) = scan(&mut jobs, (&scene, &in_flight), &mut String::new);
+    let (change, Records { slots, .. }) =
+        scan(&mut jobs, (&scene, &in_flight, None), &mut String::new);
     let Change::Write((found, _)) = change else {
         panic!("the slot goes off the schedule");
     };
@@ -143,7 +148,11 @@ fn a_job_that_nothing_finds_by_its_id_is_refused_at_its_slots_and_starts_no_othe
         due(json!(7), past),
         due(json!("x"), past),
     ]);
-    let (change, records) = scan(&mut jobs, (&scene, &InFlight::new()), &mut String::new);
+    let (change, records) = scan(
+        &mut jobs,
+        (&scene, &InFlight::new(), None),
+        &mut String::new,
+    );
     let Change::Write((found, _)) = change else {
         panic!("the slots go off the schedule");
     };

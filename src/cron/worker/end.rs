@@ -9,6 +9,7 @@ use super::{Ending, Seat, Worker};
 use crate::child::leftovers::kill_marked;
 use crate::cron::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
 use crate::cron::finish::{self, Run};
+use crate::cron::fire_lock;
 use crate::cron::jobs_file::Change;
 use crate::cron::output::Document;
 use crate::cron::redact::{redact, without};
@@ -84,7 +85,9 @@ impl Worker {
         }
         let error = self.error_of(&report, oom);
         let mut troubles = Vec::new();
-        let document = self.save_document(&report, error.as_deref(), started, &mut troubles);
+        let document = self
+            .save_document(&report, error.as_deref(), started, &mut troubles)
+            .await;
         fault::point("worker.saved");
         let delivered = self.deliver(&report, error.as_deref()).await;
         let delivery_error = delivered.as_ref().err();
@@ -132,7 +135,7 @@ impl Worker {
         redact(&words, &self.payload.environment)
     }
 
-    fn save_document(
+    async fn save_document(
         &self,
         report: &Report,
         error: Option<&str>,
@@ -150,7 +153,9 @@ impl Worker {
             monitor_digest: report.monitor_digest.as_deref(),
             body: &report.body,
         };
-        match document.save(&self.home, self.work.task.output_retention, now, &self.zone) {
+        let retention = self.work.task.output_retention;
+        let lock = fire_lock::take(&self.home.cron(), &self.work.task.job_id).await;
+        match lock.and_then(|_lock| document.save(&self.home, retention, now, &self.zone)) {
             Ok(path) => Some(path.to_string_lossy().into_owned()),
             Err(error) => {
                 troubles.push(format!("its output was not kept: {error}"));
@@ -171,6 +176,7 @@ impl Worker {
         if argv.is_empty() {
             return Local.deliver(&parcel).await;
         }
+        let _lock = fire_lock::take(&self.home.cron(), &self.work.task.job_id).await?;
         // Before it goes out: what is cut short in the middle is not sent a second time.
         if matches!(
             self.ledger.begin_delivery(self.id(), &self.owner),

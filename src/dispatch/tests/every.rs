@@ -104,8 +104,11 @@ fn boot_needs_logind(facts: DispatchFacts, kind: Kind) {
 const KINDS: [Kind; 2] = [Kind::Job, Kind::LongLived];
 
 fn policies() -> impl Iterator<Item = Policy> {
-    BOOLS.into_iter().map(|strict| Policy {
-        require_restart_safe_scope: strict,
+    BOOLS.into_iter().flat_map(|strict| {
+        BOOLS.map(|unread| Policy {
+            require_restart_safe_scope: strict,
+            is_unread: unread,
+        })
     })
 }
 
@@ -130,6 +133,9 @@ fn rules_hold(facts: DispatchFacts, policy: Policy, kind: Kind) {
         assert_ne!(mode, Mode::Degraded, "{}", at());
     }
     if policy.require_restart_safe_scope {
+        assert_ne!(mode, Mode::Degraded, "{}", at());
+    }
+    if policy.is_unread && facts.launcher == Launcher::Ours {
         assert_ne!(mode, Mode::Degraded, "{}", at());
     }
     match facts.launcher {

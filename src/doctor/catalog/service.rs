@@ -17,7 +17,11 @@ job that restarts its own dispatcher, ends every job that runs at that moment.
 The way out is a scope for each job, outside of the service's cgroup; the finding that stands above \
 this one says what is in the way. Where no scope can be had at all, KillMode=process in the unit has \
 systemd kill only the main process and leave the jobs alone. The price: stopping the service does not \
-stop its jobs either.",
+stop its jobs either.
+
+Outside of a scope a job also ends less thoroughly when it is cancelled, reaches its limit or loses its \
+worker: a process that it started, that cleared its environment and left its process group goes on, and so \
+does one that moved to a session of its own and outlived a run that ended well. In a scope both end with it.",
         cleared_by: ClearedBy::Remedy,
     },
     Entry {
@@ -29,6 +33,10 @@ stop its jobs either.",
 The operator asked for restart-safe scopes only (cron.require_restart_safe_scope), and none can be made \
 on this host. So no job runs, each with an error that says so. This is what was asked for; it is not \
 what anybody wants for long.
+
+The same holds while what is written of that setting cannot be read: a value that is neither true nor \
+false, a file that names the setting and does not parse, a file that cannot be read at all. Until it can \
+be read it counts as on; hermes config check names the line.
 
 Mend what is in the way, which the finding above this one names. To have jobs run in the meantime, at \
 the risk that a restart kills them, set in config.yaml of the home:

@@ -1,8 +1,11 @@
 //! The configuration: can it be read, does each name and value mean something, is the zone known, is
 //! there an agent.
 
+use std::path::Path;
+
 use super::homes::{self, Few, each};
 use super::{Check, Group, Outcome};
+use crate::agent::settings::not_configured;
 use crate::config::{Problem, ProblemKind};
 use crate::doctor::evidence::home::AgentSeen;
 use crate::doctor::evidence::read::{FileKind, TroubleKind};
@@ -197,7 +200,9 @@ fn agent(evidence: &Evidence) -> Outcome {
             }
             AgentSeen::NotConfigured => (
                 "no agent is configured, so prompts cannot be run".to_owned(),
-                vec!["[agent] preset = \"claude\" in config.toml of the home".to_owned()],
+                not_configured(Path::new(&home.path("config.toml")), false)
+                    .hints_in_line()
+                    .collect(),
                 Severity::Error,
             ),
             AgentSeen::Unusable(why, hints) => (why.clone(), hints.clone(), Severity::Error),

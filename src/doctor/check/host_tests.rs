@@ -49,6 +49,7 @@ pub(super) const fn fixture(
         mended,
         policy: Policy {
             require_restart_safe_scope: false,
+            is_unread: false,
         },
         max_parallel: None,
         last_error: None,

@@ -4,6 +4,7 @@ use super::{Check, Group, Outcome, homes};
 use crate::config::ProblemKind;
 use crate::dispatch::Mode;
 use crate::dispatch::facts::Launcher;
+use crate::dispatch::mode::Reason;
 use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation};
 use crate::host::{Gap, GapKind};
@@ -18,18 +19,19 @@ pub(super) const CHECKS: &[Check] = &[Check {
     run: policy,
 }];
 
-/// Why the configuration of the dispatched home does not say: of a file that is broken nothing counts.
+/// The setting that is the policy.
+const SETTING: &str = "cron.require_restart_safe_scope";
+
+/// Why the configuration of the dispatched home does not say.
 fn unread(evidence: &Evidence) -> Option<Gap> {
     let home = evidence.dispatched()?;
-    let mut problems = home.config.problems().iter();
-    let problem = problems.find(|problem| problem.kind.hides_the_file())?;
-    let file = problem.file.as_ref()?.display();
+    let problem = home.config.unknown(SETTING)?;
     if problem.kind == ProblemKind::Denied {
         return Some(super::config::denied(home, problem));
     }
     Some(Gap {
         kind: GapKind::Failed,
-        why: format!("{file} {}", problem.message),
+        why: problem.to_string(),
         would_tell: homes::ours(home, ["config", "check"]),
     })
 }
@@ -37,10 +39,14 @@ fn unread(evidence: &Evidence) -> Option<Gap> {
 fn policy(evidence: &Evidence) -> Outcome {
     let jobs = &evidence.decision_jobs;
     if !jobs.policy.require_restart_safe_scope {
-        let mut outcome = Outcome::passed("jobs may run where a restart would kill them");
+        let refused = jobs.reasons.contains(&Reason::PolicyUnread);
+        let mut outcome = Outcome::passed(if refused {
+            "as long as what was asked for cannot be read, jobs run restart-safe or not at all"
+        } else {
+            "jobs may run where a restart would kill them"
+        });
         if let Some(gap) = unread(evidence) {
-            let what = "whether cron.require_restart_safe_scope is on";
-            outcome.could_not_and_it_matters(what, &gap);
+            outcome.could_not_and_it_matters(format!("whether {SETTING} is on"), &gap);
         }
         return outcome;
     }
@@ -56,13 +62,9 @@ fn policy(evidence: &Evidence) -> Outcome {
         Finding::new(
             "HM341",
             super::service::subject(evidence),
-            format!("cron.require_restart_safe_scope is on and without effect: {why}"),
+            format!("{SETTING} is on and without effect: {why}"),
         )
-        .seen(Observation::new(
-            "setting",
-            "cron.require_restart_safe_scope",
-            "true",
-        ))
+        .seen(Observation::new("setting", SETTING, "true"))
         .seen(Observation::new("decision", "mode", jobs.mode.word())),
     );
     outcome

@@ -6,6 +6,7 @@ use super::impact::{has_jobs, has_systemd, needs_user_manager, severity, worsens
 use super::session_bus::symptom;
 use super::{Check, Group, Outcome, mend};
 use crate::dispatch::facts::{Launcher, Sandbox, Seat};
+use crate::dispatch::mode::Reason;
 use crate::dispatch::{Decision, Mode, Survival};
 use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
@@ -110,9 +111,15 @@ fn refused(evidence: &Evidence) -> Finding {
             format!("Hermes Agent {version} launches no job on this host, and says nothing of it");
         ("HM304", text)
     } else {
-        let text = "every job is refused: cron.require_restart_safe_scope is on, and no worker can \
-                    be placed outside of the service";
-        ("HM302", text.to_owned())
+        let asked = if jobs.reasons.contains(&Reason::PolicyUnread) {
+            "what is written of cron.require_restart_safe_scope cannot be read"
+        } else {
+            "cron.require_restart_safe_scope is on"
+        };
+        let text = format!(
+            "every job is refused: {asked}, and no worker can be placed outside of the service"
+        );
+        ("HM302", text)
     };
     with_reasons(symptom(code, subject(evidence), summary), jobs)
 }

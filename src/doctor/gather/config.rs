@@ -85,7 +85,9 @@ pub(super) fn agent(config: &Config, facts: &Facts) -> AgentSeen {
     });
     match found {
         Ok(program) => AgentSeen::Found(program),
-        Err(error) => AgentSeen::Unusable(error.message().to_owned(), error.hints().to_vec()),
+        Err(error) => {
+            AgentSeen::Unusable(error.message().to_owned(), error.hints_in_line().collect())
+        }
     }
 }
 

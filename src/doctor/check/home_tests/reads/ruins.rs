@@ -380,11 +380,7 @@ fn locked() -> Evidence {
         message: "permission denied".to_owned(),
         hint: None,
     };
-    let layer = Layer {
-        written: Vec::new(),
-        problems: vec![problem],
-    };
-    home.config = Config::of_layers(Vec::new(), vec![layer]);
+    home.config = Config::of_layers(Vec::new(), vec![Layer::wrong(problem)]);
     home.files.insert("", Read::Unreadable(denied()));
     for owner in home.owners.0.values_mut() {
         owner.signal = Signal::Gone;
