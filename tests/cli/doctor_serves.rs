@@ -301,7 +301,7 @@ fn of_timers(homes: &Homes, home: &Path) -> [(&'static str, Option<bool>); 4] {
     let sessions = sessions["sessions"].as_array().expect("sessions");
     let timers = sessions
         .iter()
-        .flat_map(|session| session["timers"].as_array());
+        .filter_map(|session| session["timers"].as_array());
     let timers: Vec<_> = timers.flatten().map(text).collect();
     assert_eq!(timers.len(), 2, "{sessions:?}");
     let not = timers.iter().filter(|words| words.contains("not driven"));
