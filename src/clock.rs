@@ -3,6 +3,8 @@
 //!
 //! Decisions never ask a clock; they are given `now`. Drivers own a [`Clock`].
 
+pub mod zones;
+
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 

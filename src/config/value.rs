@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::node::{Content, Node};
+use crate::clock::zones;
 
 /// What a setting is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -194,7 +195,7 @@ impl Kind {
     fn text(self, text: &str) -> Option<Value> {
         let fits = match self {
             Self::Choice(words) => words.contains(&text),
-            Self::Zone => text.is_empty() || jiff::tz::TimeZone::get(text).is_ok(),
+            Self::Zone => text.is_empty() || zones::named(text).is_ok(),
             _ => true,
         };
         fits.then(|| Value::Text(text.to_owned()))

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::stamp::Stamp;
-use crate::clock::iso;
+use crate::clock::{iso, zones};
 use crate::output::human;
 
 /// Name of the file, in the home, or in the root home above it.
@@ -32,7 +32,7 @@ impl Stop {
     pub fn read(text: &str) -> Self {
         let body: Value = serde_json::from_str(text).unwrap_or_default();
         let text = |key: &str| body.get(key).and_then(Value::as_str);
-        let instant = |key| Stamp::parse(text(key)?)?.instant(&TimeZone::system());
+        let instant = |key| Stamp::parse(text(key)?)?.instant(&zones::system());
         Self {
             reason: text("reason")
                 .filter(|reason| !reason.is_empty())

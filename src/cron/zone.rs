@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::next::Zones;
+use crate::clock::zones;
 use crate::config::{Config, Origin, ProblemKind, Source};
 use crate::error::{Error, Kind, Result};
 
@@ -30,7 +31,7 @@ impl Zone {
     pub fn of(config: &Config) -> Zone {
         let unknown = unknown(config);
         let named = config.text("timezone");
-        let named = named.and_then(|name| Some((name, TimeZone::get(name).ok()?)));
+        let named = named.and_then(|name| Some((name, zones::named(name).ok()?)));
         let Some((name, configured)) = named else {
             return Zone::host(unknown);
         };
@@ -40,7 +41,7 @@ impl Zone {
         let origin = origin.map_or_else(|| "the configuration".to_owned(), said);
         let zones = Zones {
             configured,
-            system: TimeZone::system(),
+            system: zones::system(),
         };
         Zone {
             zones,
@@ -53,10 +54,10 @@ impl Zone {
     /// A zone that was asked for by name; `None` where there is no such zone.
     #[must_use]
     pub fn named(name: &str, origin: &str) -> Option<Zone> {
-        let configured = TimeZone::get(name).ok()?;
+        let configured = zones::named(name).ok()?;
         let zones = Zones {
             configured,
-            system: TimeZone::system(),
+            system: zones::system(),
         };
         Some(Zone {
             zones,
@@ -106,7 +107,7 @@ impl Zone {
     }
 
     fn host(unknown: Vec<String>) -> Zone {
-        let zone = TimeZone::system();
+        let zone = zones::system();
         let name = zone.iana_name().unwrap_or("the host's rules").to_owned();
         let (zones, origin) = (Zones::of(zone), HOST.to_owned());
         Zone {
@@ -124,8 +125,8 @@ impl Zone {
 /// When no zone has this name here.
 pub fn handed_on(name: Option<&str>) -> Result<TimeZone> {
     match name {
-        None => Ok(TimeZone::system()),
-        Some(name) => TimeZone::get(name).map_err(|error| {
+        None => Ok(zones::system()),
+        Some(name) => zones::named(name).map_err(|error| {
             Error::new(
                 Kind::Invalid,
                 format!("there is no time zone '{}'", name.escape_debug()),

@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::hub::Settings;
 use crate::agent;
+use crate::clock::zones;
 use crate::config::{self, Config};
 use crate::error::Result;
 use crate::home::Home;
@@ -95,8 +96,8 @@ fn agent(config: &Config) -> Result<agent::AgentCommand> {
 }
 
 fn zone(name: Option<&str>) -> TimeZone {
-    name.and_then(|name| TimeZone::get(name).ok())
-        .unwrap_or_else(TimeZone::system)
+    name.and_then(|name| zones::named(name).ok())
+        .unwrap_or_else(zones::system)
 }
 
 #[cfg(test)]

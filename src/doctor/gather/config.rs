@@ -2,9 +2,8 @@
 
 use std::ffi::OsStr;
 
-use jiff::tz::TimeZone;
-
 use crate::agent::{self, runner};
+use crate::clock::zones;
 use crate::config::{Config, Source};
 use crate::cron::next::Zones;
 use crate::doctor::evidence::home::{AgentSeen, ZoneSeen};
@@ -25,14 +24,14 @@ pub(super) fn look(home: &Home, facts: &Facts) -> Config {
 pub(super) fn zone(config: &Config, facts: &Facts) -> ZoneSeen {
     let host = facts.machine.clock.zone.as_deref();
     let system = host
-        .and_then(|name| TimeZone::get(name).ok())
-        .unwrap_or_else(TimeZone::system);
+        .and_then(|name| zones::named(name).ok())
+        .unwrap_or_else(zones::system);
     let host_name = host
         .or(system.iana_name())
         .unwrap_or("the host's zone")
         .to_owned();
     let asked = config.text("timezone");
-    match asked.map(|name| (name, TimeZone::get(name))) {
+    match asked.map(|name| (name, zones::named(name))) {
         Some((name, Ok(configured))) => ZoneSeen {
             zones: Zones { configured, system },
             name: name.to_owned(),
