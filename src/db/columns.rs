@@ -3,6 +3,7 @@
 //! A store may be older or newer than the one that was studied. An absent column reads as NULL;
 //! a value of an unexpected type is converted where that loses nothing that matters.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use jiff::Timestamp;
@@ -77,10 +78,38 @@ pub fn rows<T>(
     read: impl Fn(Fields<'_>) -> T,
 ) -> rusqlite::Result<Vec<T>> {
     let mut query = connection.prepare_cached(sql)?;
-    let names: Vec<String> = query.column_names().map(str::to_owned).collect();
-    let names = names.as_slice();
-    let rows = query.query_map(parameters, |row| Ok(read(Fields { row, names })))?;
+    let names = Names::of(query.column_names());
+    let rows = query.query_map(parameters, |row| {
+        let names = Some(&names);
+        Ok(read(Fields { row, names }))
+    })?;
     rows.collect()
+}
+
+/// The names of the columns of a query, asked for once for many rows: SQLite converts each name each
+/// time. Readers take them in the order in which they were selected, mostly.
+#[derive(Debug)]
+struct Names {
+    names: Vec<String>,
+    /// Behind the one that was found last.
+    next: Cell<usize>,
+}
+
+impl Names {
+    fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            names: names.map(str::to_owned).collect(),
+            next: Cell::new(0),
+        }
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        let is_it = |known: &String| known == name;
+        let next = Some(self.next.get()).filter(|at| self.names.get(*at).is_some_and(is_it));
+        let place = next.or_else(|| self.names.iter().position(is_it))?;
+        self.next.set(place + 1);
+        Some(place)
+    }
 }
 
 fn quoted(name: &str) -> String {
@@ -91,20 +120,18 @@ fn quoted(name: &str) -> String {
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'a> {
     row: &'a Row<'a>,
-    /// The names of the columns where they were asked for once for many rows; SQLite converts each
-    /// name each time.
-    names: &'a [String],
+    names: Option<&'a Names>,
 }
 
 impl<'a> Fields<'a> {
     /// Wraps a row of a `SELECT` made by [`Columns::select`].
     #[must_use]
     pub fn of(row: &'a Row<'a>) -> Self {
-        Self { row, names: &[] }
+        Self { row, names: None }
     }
 
     fn value(self, name: &str) -> ValueRef<'a> {
-        let value = match self.names.iter().position(|known| known == name) {
+        let value = match self.names.and_then(|names| names.place(name)) {
             Some(index) => self.row.get_ref(index),
             None => self.row.get_ref(name),
         };

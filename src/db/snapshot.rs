@@ -25,6 +25,9 @@ const TRIES: u32 = 20;
 /// The wait grows by this much from try to try.
 const STEP: Duration = Duration::from_millis(2);
 
+/// Pages of a copy that SQLite keeps. It takes them from memory: what it keeps is only kept twice.
+const CACHED: u32 = 16;
+
 /// What became of the store's logs on the way into the copy, and how it was got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
@@ -159,6 +162,7 @@ fn super_journal_lives(journal: &[u8]) -> bool {
 fn in_memory(image: &[u8]) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     connection.deserialize_read_exact(MAIN_DB, image, image.len(), true)?;
+    connection.pragma_update(None, "cache_size", CACHED)?;
     settings(&connection)?;
     Ok(connection)
 }

@@ -112,11 +112,18 @@ fn select(
         return Ok(Some(Vec::new()));
     }
     let order = columns.newest_first("claimed_at");
-    let sql = format!(
-        "{} {condition}{order} LIMIT {most}",
-        columns.select(&EXECUTION)
-    );
+    let limit = if condition.is_empty() && count(connection)? <= i64::from(most) {
+        // To find the first of many, SQLite keeps whole rows in a tree; to sort all takes half the time.
+        String::new()
+    } else {
+        format!(" LIMIT {most}")
+    };
+    let sql = format!("{} {condition}{order}{limit}", columns.select(&EXECUTION));
     db::rows(connection, &sql, parameters, execution).map(Some)
+}
+
+fn count(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT count(*) FROM executions", [], |row| row.get(0))
 }
 
 /// The newest executions, by the text of their claim.
@@ -171,9 +178,8 @@ pub fn reach(connection: &Connection) -> rusqlite::Result<Option<Reach>> {
         .query_row(sql, [], |row| Ok(Fields::of(row).text("finished_at")))
         .optional()?
         .flatten();
-    let rows = connection.query_row("SELECT count(*) FROM executions", [], |row| row.get(0))?;
     Ok(Some(Reach {
-        rows,
+        rows: count(connection)?,
         oldest_end: oldest.map(Stamp::from),
     }))
 }
