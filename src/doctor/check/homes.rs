@@ -135,46 +135,44 @@ pub(super) fn file(home: &HomeEvidence, relative: &str) -> Subject {
 /// Findings of a home, no more of one code than a person can read: the rest is counted, and told in
 /// one whose subject is the home. What nobody will read is not even made.
 #[derive(Default)]
-pub(super) struct Few {
-    kept: Vec<Finding>,
-    counts: BTreeMap<&'static str, usize>,
+pub(super) struct Few(BTreeMap<&'static str, OfCode>);
+
+/// How many there are, and the first of them.
+#[derive(Default)]
+struct OfCode {
+    count: usize,
+    first: Vec<Finding>,
 }
 
 impl Few {
     /// Adds a finding of this code.
     pub(super) fn add(&mut self, code: &'static str, make: impl FnOnce() -> Finding) {
-        let count = self.counts.entry(code).or_default();
-        *count += 1;
-        if *count <= 2 * EACH {
-            self.kept.push(make());
+        let of_code = self.0.entry(code).or_default();
+        of_code.count += 1;
+        if of_code.count <= 2 * EACH {
+            of_code.first.push(make());
         }
     }
 
     /// Tells them: by code, each in the order in which they came.
     pub(super) fn tell(self, outcome: &mut Outcome, home: &HomeEvidence) {
-        for (code, count) in self.counts {
-            let of_code = || self.kept.iter().filter(|finding| finding.code == code);
+        for (code, OfCode { count, mut first }) in self.0 {
             if count <= EACH + 1 {
-                outcome.findings.extend(of_code().cloned());
+                outcome.findings.append(&mut first);
                 continue;
             }
-            outcome.findings.extend(of_code().take(EACH).cloned());
-            let mut rest = of_code().skip(EACH).peekable();
-            let Some(first) = rest.peek() else { continue };
+            let rest = first.split_off(EACH.min(first.len()));
+            outcome.findings.append(&mut first);
+            let Some(first) = rest.first() else { continue };
             let summary = format!("{} more of the same kind", count - EACH);
             let mut more = Finding::new(code, subject(home), summary);
             more.severity = first.severity;
             more.causes.clone_from(&first.causes);
-            more.evidence = rest
-                .take(EACH)
-                .map(|finding| {
-                    Observation::new(
-                        finding.subject.kind.clone(),
-                        finding.subject.name.clone(),
-                        finding.summary.clone(),
-                    )
-                })
-                .collect();
+            let seen = |finding: Finding| {
+                let Subject { kind, name } = finding.subject;
+                Observation::new(kind, name, finding.summary)
+            };
+            more.evidence = rest.into_iter().take(EACH).map(seen).collect();
             outcome.find(more);
         }
     }

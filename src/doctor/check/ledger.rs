@@ -4,6 +4,7 @@ pub(super) mod ends;
 pub(super) mod launch;
 pub(super) mod missing;
 pub(super) mod open;
+mod slots;
 
 use super::homes;
 use crate::doctor::evidence::HomeEvidence;

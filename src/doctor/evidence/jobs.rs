@@ -2,6 +2,7 @@
 //! that it has the wrong kind. Nothing here is written back, so nothing else is kept.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use super::read::Trouble;
 use crate::cron::claim::Holder;
@@ -10,7 +11,7 @@ use crate::home::Home;
 use crate::host::facts::Program;
 
 /// A job store that could be read, at least in part.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct JobStore {
     /// Its jobs, in the order of the file.
     pub jobs: Vec<Job>,
@@ -18,6 +19,8 @@ pub struct JobStore {
     pub oddities: Vec<Oddity>,
     /// Entries that are no objects and are dropped by every reader.
     pub dropped: usize,
+    /// Where its jobs are in the order of their ids; made at the first question.
+    pub by_id: OnceLock<Vec<usize>>,
 }
 
 impl JobStore {
@@ -26,10 +29,18 @@ impl JobStore {
         self.jobs.iter().filter(|job| job.is_armed())
     }
 
-    /// The job of this id.
+    /// The first job of this id.
     #[must_use]
     pub fn job(&self, id: &str) -> Option<&Job> {
-        self.jobs.iter().find(|job| job.id == id)
+        let id_at = |place: &usize| self.jobs.get(*place).map(|job| job.id.as_str());
+        let by_id = self.by_id.get_or_init(|| {
+            let mut by_id: Vec<usize> = (0..self.jobs.len()).collect();
+            by_id.sort_by_key(id_at);
+            by_id
+        });
+        let first = by_id.partition_point(|place| id_at(place) < Some(id));
+        let job = self.jobs.get(*by_id.get(first)?)?;
+        (job.id == id).then_some(job)
     }
 }
 

@@ -60,13 +60,13 @@ pub struct Input {
 
 /// Makes the report.
 #[must_use]
-pub fn assemble(input: Input) -> Report {
+pub fn assemble(mut input: Input) -> Report {
     let whose = Whose {
         reader: input.run.uid,
         account: input.account.as_ref(),
         own_name: &input.own_name,
     };
-    let mut placed = place(&input.ran);
+    let mut placed = place(&mut input.ran);
     fold::link(&mut placed);
     let findings = tell(placed, whose, &input.view);
     let checks: Vec<_> = input
@@ -98,13 +98,14 @@ fn severity_of(finding: &Finding) -> Severity {
     finding.severity.or_else(entry).unwrap_or(Severity::Warning)
 }
 
-fn place(ran: &[Ran]) -> Vec<Placed> {
+/// Takes the findings from the checks.
+fn place(ran: &mut [Ran]) -> Vec<Placed> {
     let mut placed = Vec::new();
     for ran in ran {
-        if let Ended::Said(outcome) = &ran.ended {
-            placed.extend(outcome.findings.iter().map(|finding| Placed {
-                severity: severity_of(finding),
-                finding: finding.clone(),
+        if let Ended::Said(outcome) = &mut ran.ended {
+            placed.extend(outcome.findings.drain(..).map(|finding| Placed {
+                severity: severity_of(&finding),
+                finding,
                 check: ran.check,
                 cause: None,
             }));

@@ -46,7 +46,13 @@ fn claims(evidence: &Evidence) -> Outcome {
                 .filter_map(|(name, claim, life)| Some((name, claim.as_ref()?, life)))
                 .find_map(|mark| stale(evidence, home, job, mark)),
             );
-            found.extend(ledger.and_then(|ledger| ghost(evidence, home, (ledger, job))));
+            if let Some(ledger) = ledger
+                && let Some((text, ran)) = unknown_run(home, ledger, job)
+            {
+                found.add("HM516", || {
+                    ghost(evidence, home, (ledger, job), (text, ran))
+                });
+            }
         }
         found.tell(outcome, home);
     })
@@ -117,12 +123,12 @@ fn stale(
 /// How far the end in the record and the end in the ledger may lie apart, in seconds.
 const APART: i64 = 120;
 
-/// A record that says that the job ran, at a time at which no row has it running.
-fn ghost(
-    evidence: &Evidence,
+/// When the record says that the job ran, if that is a time at which no row has it running.
+fn unknown_run<'a>(
     home: &HomeEvidence,
-    (ledger, job): (&Ledger, &Job),
-) -> Option<Finding> {
+    ledger: &Ledger,
+    job: &'a Job,
+) -> Option<(&'a str, jiff::Timestamp)> {
     let text = job.stamps.last_run.as_deref()?;
     let ran = home.zone.zones.instant(text)?;
     if !reaches(ledger, ran) {
@@ -135,9 +141,15 @@ fn ghost(
         let over = ended.is_some_and(|at| ran.duration_since(at).as_secs() > APART);
         began && !over
     };
-    if ledger.of(&job.id).any(near) {
-        return None;
-    }
+    (!ledger.of(&job.id).any(near)).then_some((text, ran))
+}
+
+fn ghost(
+    evidence: &Evidence,
+    home: &HomeEvidence,
+    (ledger, job): (&Ledger, &Job),
+    (text, ran): (&str, jiff::Timestamp),
+) -> Finding {
     let finding = about(
         "HM516",
         job,
@@ -157,14 +169,12 @@ fn ghost(
         home.path("cron/executions.db"),
         format!("{} rows of this job", ledger.of(&job.id).count()),
     ));
-    Some(
-        finding.remedy(
-            Remedy::user(
-                homes::on(home, ["cron", "run"], (&job.id, &[])),
-                "runs it, if it should have run",
-            )
-            .verify(homes::verify(home)),
-        ),
+    finding.remedy(
+        Remedy::user(
+            homes::on(home, ["cron", "run"], (&job.id, &[])),
+            "runs it, if it should have run",
+        )
+        .verify(homes::verify(home)),
     )
 }
 

@@ -50,11 +50,7 @@ fn launch(evidence: &Evidence) -> Outcome {
 
 /// Dispatches that fail before anything runs: of all jobs, else of one.
 fn never(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger, outcome: &mut Outcome) {
-    let over: Vec<_> = ledger
-        .rows()
-        .filter(|row| row.status.is_terminal())
-        .collect();
-    let streak = streak(over.iter().copied());
+    let streak = streak(ledger.rows());
     if streak.len() >= STREAK {
         let mut jobs: Vec<_> = streak.iter().map(|row| row.job_id.as_str()).collect();
         jobs.sort_unstable();
@@ -70,8 +66,7 @@ fn never(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger, outcome: &mu
         return;
     }
     for id in jobs(ledger) {
-        let rows = over.iter().copied().filter(|row| row.job_id == id);
-        let streak = self::streak(rows);
+        let streak = self::streak(ledger.of(id));
         if streak.len() >= STREAK {
             let summary = format!(
                 "{} never launches{}: its last {} dispatches failed before anything ran",
@@ -84,8 +79,10 @@ fn never(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger, outcome: &mu
     }
 }
 
+/// The newest of these that are over, as far as none of them ever started.
 fn streak<'a>(rows: impl Iterator<Item = &'a Execution>) -> Vec<&'a Execution> {
-    rows.take_while(|row| never_launched(row)).collect()
+    let over = rows.filter(|row| row.status.is_terminal());
+    over.take_while(|row| never_launched(row)).collect()
 }
 
 fn since(evidence: &Evidence, streak: &[&Execution]) -> String {

@@ -6,13 +6,14 @@ use std::ops::RangeInclusive;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::slots::Slots;
 use super::{about, claimed, ended, jobs, quoted};
 use crate::cron::lateness;
 use crate::cron::next;
 use crate::cron::schedule::Schedule;
 use crate::doctor::check::homes::{self, Few, each};
 use crate::doctor::check::{Check, Group, Outcome};
-use crate::doctor::evidence::jobs::Job;
+use crate::doctor::evidence::jobs::{Job, StoredSchedule};
 use crate::doctor::evidence::stores::Ledger;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
@@ -63,13 +64,17 @@ fn missing(evidence: &Evidence) -> Outcome {
         let reach = ledger.slots_cut.map_or(reach, |cut| reach.max(after(cut)));
         let mut on_record = on_record(&ledger.slots_not_run);
         let mut in_ranges = in_ranges(&ledger.slot_ranges);
+        let mut schedules = Schedules::new();
         let mut budget = SLOTS;
         let mut found = Few::default();
         for id in jobs(ledger) {
             let Some(job) = store.job(id).filter(|job| job.is_armed()) else {
                 continue;
             };
-            let Ok(schedule) = super::super::jobs::understand(&job.schedule) else {
+            let known = schedules
+                .entry(&job.schedule)
+                .or_insert_with(|| understood(&job.schedule));
+            let Some((schedule, slots)) = known else {
                 continue;
             };
             if unread_config.is_some() && matches!(schedule, Schedule::Cron { .. }) {
@@ -79,19 +84,29 @@ fn missing(evidence: &Evidence) -> Outcome {
                 evidence,
                 home,
                 job,
-                schedule: &schedule,
-                rows: rows(ledger, id),
+                schedule,
+                runs: runs(ledger, id),
                 on_record: on_record.remove(id).unwrap_or_default(),
                 in_ranges: in_ranges.remove(id).unwrap_or_default(),
                 reach,
             };
-            found.extend(look.judge(&mut budget));
+            if let Some((missing, again)) = look.judge(slots, &mut budget) {
+                found.add("HM607", || look.told(&missing, again));
+            }
         }
         if budget == 0 {
             outcome.could_not("whether all other slots have a row", &too_many("slots"));
         }
         found.tell(outcome, home);
     })
+}
+
+/// Stored schedules, each understood once, with the slots that are known of it.
+type Schedules<'a> = HashMap<&'a StoredSchedule, Option<(Schedule, Slots)>>;
+
+fn understood(stored: &StoredSchedule) -> Option<(Schedule, Slots)> {
+    let schedule = super::super::jobs::understand(stored).ok()?;
+    Some((schedule, Slots::none()))
 }
 
 fn too_many(what: &str) -> Gap {
@@ -107,12 +122,25 @@ fn after(cut: Timestamp) -> Timestamp {
     cut.checked_add(SignedDuration::from_secs(1)).unwrap_or(cut)
 }
 
+/// A row that was for a slot.
+struct Run {
+    slot: Timestamp,
+    claimed: Option<Timestamp>,
+    ended: Option<Timestamp>,
+}
+
 /// The rows of a job that were for a slot, the oldest first.
-fn rows<'a>(ledger: &'a Ledger, id: &'a str) -> Vec<&'a Execution> {
-    let slots = ledger.of(id).filter(|row| slot(row).is_some());
-    let mut rows: Vec<_> = slots.collect();
-    rows.sort_by_key(|row| slot(row));
-    rows
+fn runs(ledger: &Ledger, id: &str) -> Vec<Run> {
+    let run = |row: &Execution| {
+        Some(Run {
+            slot: row.scheduled_instant.as_ref()?.at?,
+            claimed: claimed(row),
+            ended: ended(row),
+        })
+    };
+    let mut runs: Vec<_> = ledger.of(id).filter_map(run).collect();
+    runs.sort_by_key(|run| run.slot);
+    runs
 }
 
 /// Slots that no run was made of, by job, whose record says why: they are not missing.
@@ -137,38 +165,33 @@ fn in_ranges(ranges: &[SlotRange]) -> HashMap<&str, Vec<RangeInclusive<Timestamp
     in_ranges
 }
 
-fn slot(row: &Execution) -> Option<Timestamp> {
-    row.scheduled_instant.as_ref()?.at
-}
-
 struct Look<'a> {
     evidence: &'a Evidence,
     home: &'a HomeEvidence,
     job: &'a Job,
     schedule: &'a Schedule,
-    rows: Vec<&'a Execution>,
+    runs: Vec<Run>,
     on_record: BTreeSet<Timestamp>,
     in_ranges: Vec<RangeInclusive<Timestamp>>,
     reach: Timestamp,
 }
 
 impl Look<'_> {
-    fn judge(&self, budget: &mut usize) -> Option<Finding> {
+    /// The slots that are missing, and whether the job has fired on time since.
+    fn judge(&self, slots: &mut Slots, budget: &mut usize) -> Option<(Vec<Timestamp>, bool)> {
         let mut missing = match self.schedule {
-            Schedule::Cron { .. } => self.of_expression(budget),
+            Schedule::Cron { .. } => self.of_expression(slots, budget),
             Schedule::Interval { minutes } if *minutes > 0 => self.of_interval(*minutes),
             _ => return None,
         };
         missing.retain(|at| !self.in_ranges.iter().any(|range| range.contains(at)));
         let last = *missing.last()?;
-        let on_time = |row: &&Execution| {
-            let (slot, claimed) = (slot(row), claimed(row));
-            slot > Some(last)
-                && matches!((slot, claimed), (Some(slot), Some(claimed))
-                    if claimed.duration_since(slot).as_secs() <= lateness::ON_TIME_SECONDS)
+        let late = |run: &Run| Some(run.claimed?.duration_since(run.slot).as_secs());
+        let on_time = |run: &Run| {
+            run.slot > last && late(run).is_some_and(|late| late <= lateness::ON_TIME_SECONDS)
         };
-        let again = self.rows.iter().copied().any(|row| on_time(&row));
-        Some(self.told(&missing, again))
+        let again = self.runs.iter().any(on_time);
+        Some((missing, again))
     }
 
     /// Up to where a slot must have its row: what is only late is not missing yet, and what waits in
@@ -190,32 +213,19 @@ impl Look<'_> {
         }
     }
 
-    fn of_expression(&self, budget: &mut usize) -> Vec<Timestamp> {
+    fn of_expression(&self, slots: &mut Slots, budget: &mut usize) -> Vec<Timestamp> {
         let zone = &self.home.zone.zones.configured;
         let on_schedule = |at: &Timestamp| next::on_lattice(self.schedule, *at, zone);
-        let Some(first) = self
-            .rows
-            .iter()
-            .filter_map(|row| slot(row))
-            .find(on_schedule)
-        else {
+        let Some(first) = self.runs.iter().map(|run| run.slot).find(on_schedule) else {
             return Vec::new();
         };
         let from = first.max(self.reach).max(self.created());
         let pending = self.job.claims.pending_slot.as_deref();
         let pending = pending.and_then(|text| self.home.zone.zones.instant(text));
-        let mut lost = Vec::new();
-        let slots = next::occurrences_between(self.schedule, None, (from, self.end()), zone);
-        for fire in slots {
-            if *budget == 0 {
-                break;
-            }
-            *budget -= 1;
-            if Some(fire.instant) != pending && !self.has_row(fire.instant) {
-                lost.push(fire.instant);
-            }
-        }
-        lost
+        let slots = slots.between((self.schedule, zone), (from, self.end()), *budget);
+        *budget -= slots.len();
+        let lost = |at: &Timestamp| Some(*at) != pending && !self.has_row(*at);
+        slots.iter().copied().filter(lost).collect()
     }
 
     fn created(&self) -> Timestamp {
@@ -227,16 +237,12 @@ impl Look<'_> {
     /// Whether a row is for this slot; stamps may be cut to whole seconds. A slot that was stamped on
     /// a run which had ended before it counts as missing.
     fn has_row(&self, at: Timestamp) -> bool {
-        let from = self.rows.partition_point(|row| {
-            slot(row).is_some_and(|slot| at.duration_since(slot).as_secs() > 1)
-        });
-        let near =
-            self.rows.iter().skip(from).take_while(|row| {
-                slot(row).is_some_and(|slot| slot.duration_since(at).as_secs() <= 1)
-            });
-        near.into_iter()
-            .any(|row| ended(row).is_none_or(|end| at.duration_since(end).as_secs() <= 60))
-            || self.on_record.contains(&at)
+        let past = |run: &Run| at.duration_since(run.slot).as_secs() > 1;
+        let from = self.runs.partition_point(past);
+        let near = |run: &&Run| run.slot.duration_since(at).as_secs() <= 1;
+        let mut near = self.runs.iter().skip(from).take_while(near);
+        let before = |end: Timestamp| at.duration_since(end).as_secs() > 60;
+        near.any(|run| !run.ended.is_some_and(before)) || self.on_record.contains(&at)
     }
 
     /// Intervals count from the end of the run before, or from its slot: only a pause of two whole
@@ -244,9 +250,9 @@ impl Look<'_> {
     fn of_interval(&self, minutes: i64) -> Vec<Timestamp> {
         let step = minutes.saturating_mul(60);
         let mut lost = Vec::new();
-        for pair in self.rows.windows(2) {
+        for pair in self.runs.windows(2) {
             let [before, after] = pair else { continue };
-            let (Some(end), Some(next)) = (ended(before), claimed(after)) else {
+            let (Some(end), Some(next)) = (before.ended, after.claimed) else {
                 continue;
             };
             let pause = next.duration_since(end).as_secs();
