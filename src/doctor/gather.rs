@@ -17,6 +17,7 @@ mod stop;
 mod stores;
 mod workers;
 
+use std::panic::resume_unwind;
 use std::thread;
 
 use jiff::Timestamp;
@@ -79,26 +80,45 @@ fn gather(home: &Home, scope: Scope<'_>) -> HomeEvidence {
         return evidence;
     }
     let cron = home.cron();
-    evidence.disk = disk::look(&[&cron, home.path()]);
-    evidence.jobs = jobs::look(&home.jobs_file());
-    evidence.backups = jobs::backups(&cron);
-    // A worker has its row before it has files: looked at in this order, no file is without one.
+    // A worker has its row before it has files, and before its job is booked: looked at in this order, no
+    // file and no booking is without one.
     evidence.workers = workers::look(&cron.join("external-workers"));
-    evidence.databases = stores::look(home);
-    evidence.config = config::look(home, scope.facts);
+    let jobs = jobs::text(&home.jobs_file());
+    evidence.databases = thread::scope(|threads| {
+        let look = || stores::look(home);
+        let is_there = |name: &&str| !evidence.file(name).is_absent();
+        let any = stores::DATABASES.iter().any(is_there);
+        let aside = any.then(|| thread::Builder::new().spawn_scoped(threads, look));
+        evidence.jobs = jobs::read(jobs);
+        beside(&mut evidence, scope);
+        match aside {
+            Some(Ok(aside)) => aside.join().unwrap_or_else(|broken| resume_unwind(broken)),
+            // There is nothing to wait for, or no thread can be had.
+            _ => look(),
+        }
+    });
+    evidence.owners = owners::look(&evidence, &scope.facts.machine);
+    evidence
+}
+
+/// What needs no database.
+fn beside(evidence: &mut HomeEvidence, scope: Scope<'_>) {
+    let home = evidence.home.clone();
+    let cron = home.cron();
+    evidence.disk = disk::look(&[&cron, home.path()]);
+    evidence.backups = jobs::backups(&cron);
+    evidence.config = config::look(&home, scope.facts);
     evidence.zone = config::zone(&evidence.config, scope.facts);
     evidence.agent = config::agent(&evidence.config, scope.facts);
-    evidence.held_databases = held::look(home);
+    evidence.held_databases = held::look(&home);
     evidence.hostname = owners::hostname();
     evidence.tick_lock = scope.locks.holder(&cron.join(TICK_LOCK));
     evidence.jobs_lock = scope.locks.holder(&cron.join(JOBS_LOCK));
     evidence.helpers = helpers::look(&home.join("spawn-ledger.json"));
     evidence.ticker = markers::look(&cron);
-    evidence.stop = stop::look(home, scope.now);
+    evidence.stop = stop::look(&home, scope.now);
     evidence.output = output::look(&cron.join("output"));
     if let Read::Got(store) = &evidence.jobs {
-        evidence.needs = needs::look(home, store, scope.facts);
+        evidence.needs = needs::look(&home, store, scope.facts);
     }
-    evidence.owners = owners::look(&evidence, &scope.facts.machine);
-    evidence
 }

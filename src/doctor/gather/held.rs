@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use super::stores::DATABASES;
 use crate::db;
 use crate::doctor::evidence::Read;
 use crate::doctor::evidence::read::{Trouble, TroubleKind};
@@ -26,8 +27,7 @@ pub(super) fn look(home: &Home) -> BTreeMap<&'static str, Read<SqliteLock>> {
 
 /// Each database that somebody keeps others from writing now, or of which that is not known.
 fn held(home: &Home) -> BTreeMap<&'static str, Read<SqliteLock>> {
-    let names = ["cron/executions.db", "state.db", "kanban.db"];
-    let seen = names.map(|name| (name, writer(&home.join(name))));
+    let seen = DATABASES.map(|name| (name, writer(&home.join(name))));
     let mut seen = BTreeMap::from(seen);
     seen.retain(|_, lock| !lock.is_absent());
     seen

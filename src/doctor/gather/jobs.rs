@@ -17,10 +17,19 @@ const COPIES: usize = 8;
 
 /// Reads the store.
 pub(super) fn look(path: &Path) -> Read<JobStore> {
-    files::bytes(path, LARGEST).and_then(|bytes| parse(&bytes))
+    read(text(path))
+}
+
+/// The text of the store, yet to be read.
+pub(super) fn text(path: &Path) -> Read<Vec<u8>> {
+    files::bytes(path, LARGEST)
 }
 
 /// Reads the text of a store.
+pub(super) fn read(text: Read<Vec<u8>>) -> Read<JobStore> {
+    text.and_then(|bytes| parse(&bytes))
+}
+
 fn parse(bytes: &[u8]) -> Result<JobStore, Trouble> {
     let text = JobsText::new(bytes).map_err(|error| trouble(&error))?;
     let read = text.kept::<Job>().map_err(|error| trouble(&error))?;

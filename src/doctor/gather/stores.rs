@@ -16,6 +16,12 @@ use crate::sessions::store::{not_driven, own_of_heartbeats};
 use crate::timers::heartbeat::HeartbeatOwn;
 use crate::timers::rows as timer_rows;
 
+/// The databases of a home.
+pub(super) const DATABASES: [&str; 3] = [LEDGER, STATE, KANBAN];
+const LEDGER: &str = "cron/executions.db";
+const STATE: &str = "state.db";
+const KANBAN: &str = "kanban.db";
+
 /// Slots without a run that are read: a minute schedule of a fortnight.
 pub(in crate::doctor) const SLOTS: u32 = 20_000;
 /// Rows of the ledger: Hermes Agent keeps a thousand that have ended.
@@ -32,9 +38,9 @@ const COMPLAINTS: u32 = 5;
 /// Reads the databases of a home.
 pub(super) fn look(home: &Home) -> Databases {
     let mut found = Databases::default();
-    found.ledger = read(home, "cron/executions.db", &mut found, ledger);
-    found.state = read(home, "state.db", &mut found, state);
-    found.kanban = read(home, "kanban.db", &mut found, |snapshot| {
+    found.ledger = read(home, LEDGER, &mut found, ledger);
+    found.state = read(home, STATE, &mut found, state);
+    found.kanban = read(home, KANBAN, &mut found, |snapshot| {
         snapshot.read(ledger_rows::kanban::board)
     });
     found.registry = match session_rows::read_registry(home) {
