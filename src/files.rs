@@ -190,7 +190,23 @@ pub fn out_of_descriptors() -> bool {
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Lock {
+    /// Whether this is the file at a path; `None` where there is none. Who removes the file of a lock lets
+    /// others in.
+    ///
+    /// # Errors
+    /// When it cannot be looked at.
+    pub fn is_at(&self, path: &Path) -> io::Result<Option<bool>> {
+        let own = self.file.metadata()?;
+        match std::fs::metadata(path) {
+            Ok(there) => Ok(Some((own.dev(), own.ino()) == (there.dev(), there.ino()))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// Tries to take an flock on a file, which is made if it is not there, and never cut or removed.
@@ -201,7 +217,7 @@ pub struct Lock {
 pub fn try_lock(path: &Path) -> Result<Option<Lock>> {
     let file = open_lock(path)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(Lock { _file: file })),
+        Ok(()) => Ok(Some(Lock { file })),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(not_locked(path, error)),
     }
@@ -214,7 +230,7 @@ pub fn try_lock(path: &Path) -> Result<Option<Lock>> {
 pub fn wait_lock(path: &Path) -> Result<Lock> {
     let file = open_lock(path)?;
     file.lock().map_err(|error| not_locked(path, error))?;
-    Ok(Lock { _file: file })
+    Ok(Lock { file })
 }
 
 /// The same, and waits so long at most.

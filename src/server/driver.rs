@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::cron_driver::{Asked as AskedOfCron, Desk};
 use super::drivers::Turns;
+use super::guard::Guard;
 use super::hub::{ConnId, Effect, Event, Hub, Order, Page, RunJob, Shown, TurnId};
 use super::notes::Notes;
 use super::outbox::Outbox;
@@ -62,6 +63,8 @@ pub(crate) struct Parts {
     pub(crate) sender: mpsc::Sender<Input>,
     /// The way to the store.
     pub(crate) orders: Orders<Order>,
+    /// Who notices that the home is taken away.
+    pub(crate) guard: Guard,
     /// The table of drivers.
     pub(crate) turns: Turns,
     /// Tells the other drivers to stop.
@@ -218,6 +221,12 @@ impl Driver {
         let stop = there.map(|file| format!("an emergency stop stands ({})", file.display()));
         self.handle(Event::EmergencyStop(stop));
         self.handle(Event::Wake);
+        if self.ending.is_none() && self.parts.guard.is_lost() {
+            tracing::error!(
+                "The home was taken away from serve, and another one may begin: it ends."
+            );
+            self.stop();
+        }
     }
 
     fn handle(&mut self, event: Event) {

@@ -5,10 +5,12 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 
+use super::guard::Guard;
 use crate::clock::{Clock as _, Now, SystemClock};
 use crate::error::{Error, Kind, Result};
 use crate::files::{self, Lock, Replace};
@@ -18,7 +20,7 @@ use crate::host::{cgroup, liveness_probe, machine_probe, process_probe, records}
 use crate::sessions::moment::span;
 
 /// The lock that a serve holds for life.
-const LOCK: &str = "serve.lock";
+pub(super) const LOCK: &str = "serve.lock";
 /// Whoever orders while no serve runs holds this one first, and only then the other.
 const ORDERS: &str = "orders.lock";
 /// How long an order is waited for: longer than the store may stay locked.
@@ -36,7 +38,7 @@ const PRIVATE: Replace<'static> = Replace {
 /// The one serve of a home.
 #[derive(Debug)]
 pub(crate) struct Instance {
-    _lock: Lock,
+    lock: Arc<Lock>,
     directory: PathBuf,
     published: Vec<PathBuf>,
 }
@@ -144,8 +146,15 @@ impl Instance {
     /// Takes the home when the holder lets go, however that ended: the kernel wakes us.
     pub(crate) fn wait(home: &Home) -> Result<Self> {
         let directory = home.run_dir();
+        let path = directory.join(LOCK);
         prepare(home, &directory)?;
-        let lock = files::wait_lock(&directory.join(LOCK))?;
+        let mut lock = files::wait_lock(&path)?;
+        // What was waited for may have been removed meanwhile, and be nobody's lock any more. Once: not all
+        // file systems have a number for a file that stays.
+        if matches!(lock.is_at(&path), Ok(None | Some(false))) {
+            prepare(home, &directory)?;
+            lock = files::wait_lock(&path)?;
+        }
         Ok(Self::with(lock, directory))
     }
 
@@ -163,10 +172,15 @@ impl Instance {
 
     fn with(lock: Lock, directory: PathBuf) -> Self {
         Self {
-            _lock: lock,
+            lock: Arc::new(lock),
             directory,
             published: Vec::new(),
         }
+    }
+
+    /// Who notices that the home is taken away.
+    pub(crate) fn guard(&self) -> Guard {
+        Guard::new(Arc::clone(&self.lock), self.directory.clone())
     }
 
     /// Path of a file of this serve.
@@ -210,11 +224,22 @@ impl Instance {
     }
 
     /// Takes back at the end what was published; the lock file stays, as lock files do.
-    pub(crate) fn withdraw(mut self) {
+    ///
+    /// # Errors
+    /// When the home was taken away: what is there now may be another's.
+    pub(crate) fn withdraw(mut self) -> Result<()> {
+        if self.guard().is_lost() {
+            return Err(Error::new(
+                Kind::Unavailable,
+                format!("{} was taken away from serve", self.path(LOCK).display()),
+            )
+            .with_hint("leave the directory alone while a serve runs"));
+        }
         self.published.push(self.path("serve.sock"));
         for path in &self.published {
             let _gone_already = std::fs::remove_file(path);
         }
+        Ok(())
     }
 }
 
@@ -337,7 +362,7 @@ mod tests {
         let gone = json!({"pid": std::process::id(), "start_ticks": 1}).to_string();
         std::fs::write(home.join("run/serve.json"), gone).unwrap();
         assert!(!is_named(&home.run_dir()), "that one was killed");
-        first.withdraw();
+        first.withdraw().unwrap();
         assert!(!is_named(&home.run_dir()));
         assert!(!home.join("run/serve.json").exists());
         assert!(!home.join("run/serve.token").exists());

@@ -14,7 +14,7 @@
 //! answer keeps its thread busy and not the hub.
 //!
 //! What may be trusted: the kernel says who is on the Unix socket, a token says it on TCP. `instance`
-//! makes sure that a home has one serve.
+//! makes sure that a home has one serve, `guard` that it still has it.
 
 pub mod admission;
 pub mod protocol;
@@ -29,6 +29,7 @@ mod driver;
 pub mod drivers;
 pub mod foreground;
 mod front;
+mod guard;
 mod hub;
 mod instance;
 mod judge;

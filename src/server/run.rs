@@ -198,6 +198,7 @@ impl Start {
             inputs,
             sender,
             orders: open.keeper.orders(),
+            guard: instance.guard(),
             turns,
             stop,
             around: start::surroundings(&self.home, runtime),
@@ -219,8 +220,7 @@ impl Start {
         if tokio::time::timeout(drain + OTHERS, all).await.is_err() {
             tracing::warn!("A driver did not end in its time.");
         }
-        instance.withdraw();
-        Ok(())
+        instance.withdraw()
     }
 
     /// Binds, publishes, and starts the store's thread.

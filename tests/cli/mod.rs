@@ -46,6 +46,7 @@ mod offline;
 mod serve;
 mod serve_agents;
 mod serve_commands;
+mod serve_home;
 mod serve_hostile;
 mod serve_kills;
 mod serve_leases;

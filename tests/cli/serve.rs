@@ -1,7 +1,7 @@
 //! `hermes serve` as a process: the way in, the way out, and who may come.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Shutdown, TcpListener};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 
 use rustix::process::Signal;
@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::common::Sandbox;
 use crate::common::agent::{self, STALLS};
-use crate::common::log::Log;
 use crate::common::serving::{self, Serving};
 use crate::common::ws::{Answer, knock};
 
@@ -49,67 +48,6 @@ fn it_says_where_it_is_and_leaves_nothing_behind() {
     for file in ["run/serve.token", "run/serve.json", "run/serve.sock"] {
         assert!(!sandbox.home().join(file).exists(), "{file}");
     }
-}
-
-#[test]
-fn a_home_has_one_serve_and_the_second_names_it() {
-    let sandbox = Sandbox::new();
-    serving::configure(&sandbox, "");
-    let serve = Serving::start(&sandbox);
-    let second = sandbox
-        .hermes()
-        .args(["serve", "--port", "0"])
-        .assert()
-        .code(78);
-    let said = String::from_utf8_lossy(&second.get_output().stderr).into_owned();
-    assert!(said.contains(&format!("pid {}", serve.pid())), "{said}");
-    assert!(said.contains(&format!("port {}", serve.port)), "{said}");
-}
-
-#[test]
-fn a_passive_one_takes_over_whatever_became_of_the_first() {
-    let sandbox = Sandbox::new();
-    serving::configure(&sandbox, "");
-    let first = Serving::start(&sandbox);
-    let mut second = serving::command(&sandbox, serving::BEGIN, &["--passive"]);
-    let second = second.spawn().expect("it starts");
-    first.kill();
-    let second = Serving::ready(&sandbox, second);
-    assert_eq!(second.page("/readyz").0, 200);
-    assert_eq!(second.stop().code(), Some(0));
-}
-
-#[test]
-fn a_passive_one_waits_a_moment_for_the_port_of_a_first_that_was_killed() {
-    let sandbox = Sandbox::new();
-    serving::configure(&sandbox, "");
-    let first = Serving::start(&sandbox);
-    // The kernel may be done with the home of a dead process, and not yet with its port.
-    let held = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-    let port = held.local_addr().expect("its number").port();
-    let arguments = ["--passive", "--port", &port.to_string()];
-    let command = serving::command(&sandbox, serving::BEGIN, &arguments);
-    let (second, mut log) = Log::of(command);
-    log.wait_for("It stands by");
-    first.kill();
-    log.wait_for("is not free yet");
-    drop(held);
-    let second = Serving::ready(&sandbox, second);
-    assert_eq!(second.port, port);
-    assert_eq!(second.page("/readyz").0, 200);
-    assert_eq!(second.stop().code(), Some(0));
-
-    // One that begins at once finds out at once.
-    let held = TcpListener::bind(("127.0.0.1", port)).expect("the port");
-    let mut third = sandbox.hermes();
-    let refused = third.args(["serve", "--port", arguments[2]]).assert();
-    let refused = refused.code(1);
-    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    assert!(
-        said.contains("--port 0") && !said.contains("not free yet"),
-        "{said}"
-    );
-    drop(held);
 }
 
 #[test]
