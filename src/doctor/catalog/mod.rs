@@ -96,6 +96,14 @@ mod tests {
         insta::assert_snapshot!("names", names.join("\n"));
     }
 
+    /// What a field case calls critical is an error, and ends the doctor with 2.
+    #[test]
+    fn b02_b37_b53_b60_b74_b82_what_is_critical_is_an_error() {
+        for code in ["HM403", "HM502", "HM505", "HM601", "HM612", "HM805"] {
+            assert_eq!(find(code).unwrap().severity, Severity::Error, "{code}");
+        }
+    }
+
     #[test]
     fn codes_and_slugs_are_unique_and_in_order() {
         let codes: Vec<_> = all().map(|entry| entry.code).collect();

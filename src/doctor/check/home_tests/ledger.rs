@@ -20,7 +20,10 @@ fn b02_dispatches_that_never_start_are_told_once_for_all_jobs() {
         }
     }
     let found = fixture.findings("HM601");
-    assert_eq!(found.len(), 1);
+    assert_eq!((found.len(), found[0].severity), (1, None));
+    let first = fixture.now - jiff::SignedDuration::from_mins(3);
+    let since = format!("jobs never launch since {first} (3m ago)");
+    assert!(found[0].summary.starts_with(&since), "{}", found[0].summary);
     assert!(
         found[0]
             .summary
