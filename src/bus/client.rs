@@ -28,6 +28,8 @@ pub struct Client {
     pub door: Door,
     /// Who listens there.
     pub peer: Peer,
+    /// Our own name there, where there is a bus.
+    pub name: Option<String>,
     /// How long one call may take.
     pub patience: Duration,
 }

@@ -138,10 +138,11 @@ async fn enter(log: &mut Log, door: Door, path: &Path, owner: u32) -> Option<Cli
         hand_over(stream, admission, door == Door::Private).await
     };
     let connection = log.stage(Stage::Authenticate, admitting).await?;
-    let client = Client {
+    let mut client = Client {
         connection,
         door,
         peer,
+        name: None,
         patience: log.patience.stage,
     };
     if door != Door::Private {
@@ -149,7 +150,7 @@ async fn enter(log: &mut Log, door: Door, path: &Path, owner: u32) -> Option<Cli
             let name: Result<String, _> = client.call(BUS, "Hello", &()).await;
             name.map_err(|error| error.failure())
         };
-        log.stage(Stage::Hello, greeting).await?;
+        client.name = Some(log.stage(Stage::Hello, greeting).await?);
     }
     Some(client)
 }

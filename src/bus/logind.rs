@@ -32,6 +32,7 @@ impl Client {
             file_state: None,
             user: None,
             kill_user_processes: None,
+            set_linger: None,
         };
         match self.ask_logind(uid).await {
             Ok((user, kills)) => {

@@ -4,6 +4,7 @@
 //! dial(door, path, owner, patience) -> (DoorReport, Option<Client>)   every refusal by stage and name
 //! Client::unit, unit_of, loaded_units, installed_units                questions; nothing is loaded
 //! Client::logind, placement                                           linger, sessions, who is on the bus
+//! Client::right                                                       what polkit lets this process do
 //! ServiceManager::place, launch, end, stop, forget                    scopes and transient services
 //! ```
 //!
@@ -19,6 +20,7 @@ mod frame;
 #[cfg(test)]
 pub(crate) mod hostile;
 pub mod logind;
+pub mod polkit;
 pub mod report;
 mod sasl;
 mod socket;
@@ -28,6 +30,7 @@ pub mod unit;
 
 pub use client::{CallError, Client, Peer, Target};
 pub use dial::{Patience, dial, failure_of};
+pub use polkit::Right;
 pub use report::{
     Door, DoorReport, Failure, FailureKind, LingerMarker, LogindReport, LogindSession, LogindUser,
     ManagerFacts, Placement, SessionBusReport, Stage, StageReport, SystemBusReport,

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::polkit::Right;
+
 /// A door through which a service manager can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -243,6 +245,10 @@ pub struct LogindReport {
     pub user: Option<LogindUser>,
     /// `KillUserProcesses` of logind.conf, as logind applies it.
     pub kill_user_processes: Option<bool>,
+    /// Whether who asks may turn the account's linger on. Asked for nobody who may anyway, nor where it is
+    /// on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_linger: Option<Right>,
 }
 
 /// The file that means linger, `/var/lib/systemd/linger/USER`.

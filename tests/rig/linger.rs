@@ -3,7 +3,7 @@
 use super::cure::every_cure;
 use super::job::{WAITS, arm, began, facts, runs};
 use super::service::Service;
-use super::{HOME, Rig};
+use super::{HOME, Rig, report::Report};
 
 const CURED: [&str; 2] = ["degraded", "scoped"];
 
@@ -57,6 +57,54 @@ fn a_marker_that_was_removed_behind_logind_s_back_is_made_anew() {
     let look = || rig.doctor_in_service(&[]);
     look().does_not_say("HM223");
     rig.cured("HM224", ["scoped", "scoped"], look);
+}
+
+/// What the doctor says of who may set linger, and whether it prints `sudo` for that.
+fn right(report: &Report) -> (String, bool) {
+    let finding = report.says("HM221").finding("HM221").expect("it");
+    let mut seen = finding["evidence"].as_array().into_iter().flatten();
+    let right = seen.find(|seen| seen["kind"] == "right").expect("who may");
+    let right = right["observed"].as_str().unwrap_or_default().to_owned();
+    (right, finding["remedies"][0]["needs"] == "root")
+}
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn b21_polkit_is_asked_who_may_set_linger_and_is_not_started_for_that() {
+    let rig = Rig::with_account(&[], false);
+    let look = || rig.doctor_in_service(&[]);
+    let service = "/usr/share/dbus-1/system-services/org.freedesktop.PolicyKit1.service";
+    if rig.sh(&format!("test -e {service} || echo none")) == "none" {
+        let alone = "only root may set it: there is no polkit".to_owned();
+        assert_eq!(right(&look()), (alone, true));
+        rig.cured("HM221", CURED, look);
+        return;
+    }
+    let (told, sudo) = right(&look());
+    assert!(
+        told.contains("does not run and is not started") && sudo,
+        "{told}"
+    );
+    rig.sh("! systemctl is-active -q polkit");
+    let rule = "/etc/polkit-1/rules.d/10-linger.rules";
+    for (result, wanted) in [
+        ("NO", "only root"),
+        ("AUTH_ADMIN", "root may set it, and svc with a pass"),
+    ] {
+        rig.sh(&format!(
+            "mkdir -p /etc/polkit-1/rules.d; echo 'polkit.addRule(function(action) {{ \
+             if (action.id.endsWith(\"set-self-linger\")) return polkit.Result.{result}; }});' >{rule}; \
+             systemctl restart polkit"
+        ));
+        let (told, sudo) = right(&look());
+        assert!(told.starts_with(wanted) && sudo, "{told}");
+    }
+    rig.sh(&format!("rm {rule}; systemctl restart polkit"));
+    let (told, sudo) = right(&look());
+    assert!(told.starts_with("svc may set it: polkit allows"), "{told}");
+    // The account itself does what is printed.
+    assert!(!sudo, "{told}");
+    rig.cured("HM221", CURED, look);
 }
 
 /// Hermes Agent's gateway as far as B17 goes: it writes down each of its starts.

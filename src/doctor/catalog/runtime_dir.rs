@@ -20,7 +20,8 @@ Turn linger on, as root:
   loginctl enable-linger ACCOUNT
 
 It takes effect at once, survives reboots, and lies in /var/lib/systemd/linger. An account may turn it \
-on for itself, by name, where polkit allows it. The dispatcher need not be restarted, unless it is \
+on for itself, by name, where polkit allows it: polkit is asked for that where it runs, and is not started \
+for the question. The dispatcher need not be restarted, unless it is \
 Hermes Agent up to 0.21.2.",
         cleared_by: ClearedBy::Remedy,
     },

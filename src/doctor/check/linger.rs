@@ -4,7 +4,8 @@ use super::impact::{
     BY_INIT, has_systemd, is_placed_by_init, manager_is_down, needs_user_manager, severity, worsens,
 };
 use super::{Check, Group, Outcome, mend};
-use crate::bus::{Failure, LingerMarker, LogindSession, LogindUser};
+use crate::bus::polkit::set_linger;
+use crate::bus::{Failure, LingerMarker, LogindSession, LogindUser, Right};
 use crate::dispatch::Outlook;
 use crate::dispatch::facts::{Seat, Tri};
 use crate::dispatch::mode::linger_word;
@@ -61,14 +62,27 @@ fn marker(facts: &Facts) -> Observation {
 /// B21: who may set the flag.
 fn may_set(facts: &Facts) -> Observation {
     let caller = facts.caller.label();
-    let may = match (facts.caller.uid, facts.caller.uid == facts.account.uid) {
-        (0, _) => "root may set it".to_owned(),
-        (_, true) => format!(
-            "root may set it, and {caller} where polkit allows org.freedesktop.login1.set-self-linger"
+    let action = set_linger(facts.caller.uid == facts.account.uid);
+    let where_allowed = format!("root may set it, and {caller} where polkit allows {action}");
+    let may = match &facts.system_bus.logind.set_linger {
+        _ if facts.caller.uid == 0 => "root may set it".to_owned(),
+        Some(Right::Granted) => format!("{caller} may set it: polkit allows {action}"),
+        Some(Right::OnceAuthenticated) => {
+            format!("root may set it, and {caller} with a password: polkit wants one for {action}")
+        }
+        Some(Right::Denied) => {
+            format!("only root may set it: polkit does not allow {caller} {action}")
+        }
+        Some(Right::NoPolkit) => "only root may set it: there is no polkit".to_owned(),
+        Some(Right::NotRunning) => format!(
+            "{where_allowed}, which does not run and is not started for this: \
+             'pkcheck --action-id {action} --process $$' asks it"
         ),
-        (_, false) => format!(
-            "root may set it, and {caller} where polkit allows org.freedesktop.login1.set-user-linger"
+        Some(Right::Unknown(failure)) => format!(
+            "{where_allowed}, which could not be asked: {}",
+            super::impact::said(failure)
         ),
+        None => where_allowed,
     };
     Observation::new("right", "loginctl enable-linger", may)
 }
@@ -307,12 +321,9 @@ fn disagreement(facts: &Facts, present: bool) -> Outcome {
             .seen(marker(facts))
             .seen(logind_word(facts))
             .remedy(
-                Remedy::root(
-                    ["loginctl", "enable-linger", &account],
-                    "turns linger on for both",
-                )
-                .undo(["loginctl", "disable-linger", &account])
-                .verify(["test", "-e", &marker_path(facts)]),
+                mend::set_linger(facts, "turns linger on for both")
+                    .undo(["loginctl", "disable-linger", &account])
+                    .verify(["test", "-e", &marker_path(facts)]),
             ),
     );
     outcome
@@ -321,6 +332,7 @@ fn disagreement(facts: &Facts, present: bool) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::finding::Needs;
 
     #[test]
     fn b21_it_is_told_whether_this_user_may_set_linger() {
@@ -333,5 +345,34 @@ mod tests {
         assert!(right(&facts).ends_with("set-user-linger"));
         facts.caller.uid = 0;
         assert_eq!(right(&facts), "root may set it");
+    }
+
+    #[test]
+    fn b21_what_polkit_says_of_linger_is_told_and_sudo_is_left_out_where_it_is_not_needed() {
+        let mut facts = Facts::example();
+        let mut told = |right| {
+            facts.system_bus.logind.set_linger = Some(right);
+            let needs = mend::enable_linger(&facts).needs;
+            (may_set(&facts).observed, needs)
+        };
+        let mute = Right::Unknown(Failure::of(crate::bus::FailureKind::Mute));
+        for (right, begins, ends) in [
+            (Right::OnceAuthenticated, "root may", "set-self-linger"),
+            (Right::Denied, "only root may", "set-self-linger"),
+            (Right::NoPolkit, "only root may", "there is no polkit"),
+            (Right::NotRunning, "root may", "--process $$' asks it"),
+            (mute, "root may", "no answer until the deadline"),
+        ] {
+            let (observed, needs) = told(right);
+            assert!(observed.starts_with(begins), "{observed}");
+            assert!(observed.ends_with(ends), "{observed}");
+            assert_eq!(needs, Needs::Root);
+        }
+        let (observed, needs) = told(Right::Granted);
+        assert!(observed.starts_with("bot may set it:"), "{observed}");
+        assert_eq!(needs, Needs::User);
+        // What may be done for another account is done by the one that asked, and that is not its own.
+        facts.account.uid = 7;
+        assert_eq!(mend::enable_linger(&facts).needs, Needs::Root);
     }
 }

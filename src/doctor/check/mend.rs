@@ -1,7 +1,7 @@
 //! Commands that mend what lies between a dispatcher and its service manager, with the real account
 //! and unit filled in. Data only: nothing here runs anything.
 
-use crate::bus::LingerMarker;
+use crate::bus::{LingerMarker, Right};
 use crate::doctor::finding::{Needs, Remedy, argv};
 use crate::host::Facts;
 use crate::host::facts::{ManagerKind, UnitFacts};
@@ -26,20 +26,29 @@ pub(super) fn verify() -> Vec<String> {
 
 /// Turns linger on.
 pub(super) fn enable_linger(facts: &Facts) -> Remedy {
+    let effect = "keeps the user manager running without a login, from now on and after each boot";
+    set_linger(facts, effect)
+        .undo(["loginctl", "disable-linger", &facts.account.label()])
+        .verify(verify())
+}
+
+/// Sets linger, by whoever may.
+pub(super) fn set_linger(facts: &Facts, effect: &str) -> Remedy {
     let account = facts.account.label();
-    Remedy::root(
-        ["loginctl", "enable-linger", &account],
-        "keeps the user manager running without a login, from now on and after each boot",
-    )
-    .undo(["loginctl", "disable-linger", &account])
-    .verify(verify())
+    let words = ["loginctl", "enable-linger", &account];
+    let granted = facts.system_bus.logind.set_linger == Some(Right::Granted);
+    if granted && facts.caller.uid == facts.account.uid {
+        Remedy::user(words, effect)
+    } else {
+        Remedy::root(words, effect)
+    }
 }
 
 /// Has logind look at the marker of linger again.
 pub(super) fn relinger(facts: &Facts) -> Remedy {
     let account = facts.account.label();
-    Remedy::root(
-        ["loginctl", "enable-linger", &account],
+    set_linger(
+        facts,
         "tells logind of the account again, and starts its user manager",
     )
     .verify(shell(format!(
@@ -199,6 +208,14 @@ pub(super) fn drop_in_file(
     let text: Vec<String> = lines.iter().copied().map(inner).collect();
     let reload = line(&ask(facts, unit, &["daemon-reload"]));
     let restart = line(&ask(facts, unit, &["restart", &unit.name]));
+    // One that was started too often is not restarted before it is forgiven.
+    let restart = match unit.active_state.as_deref() {
+        Some("failed") => {
+            let forgive = line(&ask(facts, unit, &["reset-failed", &unit.name]));
+            format!("{forgive} && {restart}")
+        }
+        _ => restart,
+    };
     let (folder, file) = (inner(&folder), inner(&file));
     let write = format!(
         "mkdir -p {folder} && printf \"%s\\n\" {} >{file}",

@@ -3,8 +3,9 @@
 use tokio::time::Instant;
 
 use super::{Places, before};
+use crate::bus::polkit::set_linger;
 use crate::bus::{
-    CallError, Client, Door, DoorReport, Failure, FailureKind, LogindReport, Patience,
+    CallError, Client, Door, DoorReport, Failure, FailureKind, LogindReport, Patience, Right,
     SystemBusReport, Unit, UserManagerUnit, dial,
 };
 
@@ -84,15 +85,22 @@ async fn logind(
         failure,
         ..LogindReport::default()
     };
-    match client.filter(|client| client.door == Door::SystemBus) {
-        Some(client) => before(until, client.logind(uid))
-            .await
-            .unwrap_or_else(|mute| failed(Some(mute))),
-        None => failed(
-            bus.and_then(DoorReport::refusal)
-                .map(|(_, why)| why.clone()),
-        ),
+    let Some(client) = client.filter(|client| client.door == Door::SystemBus) else {
+        let refusal = bus.and_then(DoorReport::refusal);
+        return failed(refusal.map(|(_, why)| why.clone()));
+    };
+    let mut report = before(until, client.logind(uid))
+        .await
+        .unwrap_or_else(|mute| failed(Some(mute)));
+    let own = rustix::process::geteuid();
+    let user = report.user.as_ref();
+    let lingers = user.and_then(|user| user.linger) == Some(true);
+    if report.failure.is_none() && !lingers && !own.is_root() {
+        let action = set_linger(own.as_raw() == uid);
+        let right = before(until, client.right(action)).await;
+        report.set_linger = Some(right.unwrap_or_else(Right::Unknown));
     }
+    report
 }
 
 async fn user_manager(
