@@ -123,7 +123,8 @@ outside of /home and /root, or be named in ReadWritePaths=. ProtectHome=no works
         title: "RestrictAddressFamilies= leaves out Unix sockets",
         explanation: "\
 The unit lists the kinds of socket that the service may open, and AF_UNIX is not among them. D-Bus runs \
-over Unix sockets, so no service manager can be reached; logging and name look-ups suffer as well.
+over Unix sockets, so no service manager can be reached; logging and name look-ups suffer as well. \
+A serve cannot listen for its clients then, and ends right after each start.
 
 Add AF_UNIX to the list. The other usual ways to harden a unit do not stand in the way.",
         cleared_by: ClearedBy::Remedy,

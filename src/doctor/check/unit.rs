@@ -6,7 +6,7 @@ use super::{Check, Group, Outcome, mend};
 use crate::dispatch::facts::Tri;
 use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Severity, Subject};
-use crate::host::facts::{Fact, UnitFacts, Viewpoint};
+use crate::host::facts::{Fact, Program, UnitFacts, Viewpoint};
 
 /// The checks of units.
 pub(super) const CHECKS: &[Check] = &[Check {
@@ -145,7 +145,17 @@ fn why_not_running(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(finding.severity(level))
+    Some(deaf(evidence, unit, finding).severity(level))
+}
+
+/// Our serve ends right after each start where it may have no Unix socket to listen on.
+fn deaf(evidence: &Evidence, unit: &UnitFacts, finding: Finding) -> Finding {
+    let program = unit.program.unwrap_or(evidence.facts.dispatcher.program);
+    let ours = program == Program::Ours;
+    match unit.unix_sockets_forbidden {
+        Some(true) if ours => finding.because_of("HM308"),
+        _ => finding,
+    }
 }
 
 fn masked(evidence: &Evidence, unit: &UnitFacts) -> Finding {
@@ -237,10 +247,9 @@ fn restarting(evidence: &Evidence, unit: &UnitFacts) -> Option<Finding> {
         super::time::utc(since)
     );
     let count = Observation::new("property", "NRestarts", restarts.to_string());
-    Some(
-        of_unit("HM314", unit, summary)
-            .seen(count)
-            .seen(seen("Result", unit.result.as_ref()))
-            .because_of("HM210"),
-    )
+    let finding = of_unit("HM314", unit, summary)
+        .seen(count)
+        .seen(seen("Result", unit.result.as_ref()))
+        .because_of("HM210");
+    Some(deaf(evidence, unit, finding))
 }

@@ -5,7 +5,7 @@ use super::found;
 use crate::bus::{Failure, FailureKind};
 use crate::doctor::finding::{Finding, Needs};
 use crate::host::Facts;
-use crate::host::facts::{OwnName, Program, UnitCondition, UnitFacts};
+use crate::host::facts::{OwnName, Program, UnitCondition, UnitFacts, Viewpoint};
 
 fn with_unit(edit: impl Fn(&mut UnitFacts)) -> Facts {
     let mut facts = Facts::example();
@@ -24,6 +24,31 @@ fn lines(finding: &Finding) -> Vec<String> {
         words => words.join(" "),
     });
     line.collect()
+}
+
+/// A serve without Unix sockets ends at each start, until systemd has had enough: no start mends that.
+#[test]
+fn a_serve_that_may_not_listen_is_explained_by_what_forbids_it() {
+    let dead = |state: &str, program| {
+        let mut facts = with_unit(|unit| {
+            unit.active_state = Some(state.to_owned());
+            unit.unix_sockets_forbidden = Some(true);
+            unit.program = Some(program);
+        });
+        facts.dispatcher.process = None;
+        facts.dispatcher.viewpoint = Viewpoint::Unit;
+        facts
+    };
+    for (state, code) in [("failed", "HM313"), ("inactive", "HM318")] {
+        let causes = |program| found(dead(state, program), code).unwrap().causes;
+        assert!(causes(Program::Ours).contains(&"HM308"), "{state}");
+        assert!(!causes(Program::HermesAgent).contains(&"HM308"), "{state}");
+    }
+    let line = |state| lines(&found(dead(state, Program::Ours), "HM308").unwrap()).remove(0);
+    let restart = " && systemctl restart hermes.service";
+    let forgive = " && systemctl reset-failed hermes.service";
+    assert!(line("failed").ends_with(&format!("{forgive}{restart}")));
+    assert!(line("inactive").ends_with(&format!(" && systemctl daemon-reload{restart}")));
 }
 
 #[test]
