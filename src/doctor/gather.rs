@@ -18,6 +18,7 @@ mod stores;
 mod workers;
 
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::thread;
 
 use jiff::Timestamp;
@@ -26,6 +27,7 @@ use super::evidence::{HomeEvidence, Read};
 use crate::home::Home;
 use crate::host::Facts;
 use crate::host::locks::LockTable;
+use crate::host::scheduler_owner;
 
 const TICK_LOCK: &str = ".tick.lock";
 const JOBS_LOCK: &str = ".jobs.lock";
@@ -56,15 +58,16 @@ pub fn homes(homes: &[Home], scope: Scope<'_>) -> Vec<HomeEvidence> {
     })
 }
 
-/// How many jobs the home of the dispatcher holds, where that is none of these.
+/// How many jobs the home holds that is served, where that is none of these.
 #[must_use]
 pub fn elsewhere(homes: &[Home], facts: &Facts) -> Read<usize> {
-    match facts.dispatcher.home.known() {
-        Some(path) if !homes.iter().any(|home| home.path() == path) => {
-            jobs::look(&Home::at(path).jobs_file()).map(|store| store.jobs.len())
-        }
-        _ => Read::Absent,
-    }
+    let own = facts.dispatcher.home.known().map(PathBuf::as_path);
+    let own = own.filter(|path| !homes.iter().any(|home| home.path() == *path));
+    let served = scheduler_owner::elsewhere(facts, &homes.iter().collect::<Vec<_>>());
+    let other = own.or_else(|| served.map(|(_, path)| path));
+    other.map_or(Read::Absent, |path| {
+        jobs::look(&Home::at(path).jobs_file()).map(|store| store.jobs.len())
+    })
 }
 
 fn has_locks(home: &Home) -> bool {

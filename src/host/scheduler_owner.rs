@@ -15,7 +15,7 @@ use crate::home::Home;
 
 mod serving;
 
-pub use serving::{Place, reaches, servers, serves, stand_bys};
+pub use serving::{Place, elsewhere, reaches, servers, serves, stand_bys};
 
 /// Who fires the schedules of a home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Severity};
 use crate::host::facts::Role;
 use crate::host::locks::Holder;
-use crate::host::scheduler_owner::Scheduler;
+use crate::host::scheduler_owner::{self, Scheduler};
 use crate::output::human;
 
 /// The checks of the ticker.
@@ -291,6 +291,7 @@ fn nobody(
         (None, Beating::Orphaned) => "; the one that did has just ended".to_owned(),
         (None, _) => ", and nothing ever has".to_owned(),
     };
+    let why = why + &elsewhere(evidence);
     let mut finding = Finding::new(
         "HM402",
         homes::subject(home),
@@ -307,6 +308,21 @@ fn nobody(
         finding = finding.seen(Observation::new("list", "/proc", doubt));
     }
     outcome.find(start(evidence, home, finding));
+}
+
+/// B43: what would tick jobs may tick those of another home.
+fn elsewhere(evidence: &Evidence) -> String {
+    let homes: Vec<_> = evidence.homes.iter().map(|home| &home.home).collect();
+    let Some((process, path)) = scheduler_owner::elsewhere(&evidence.facts, &homes) else {
+        return String::new();
+    };
+    let jobs = match &evidence.elsewhere {
+        Read::Got(count) => human::count(*count, "job", "jobs"),
+        Read::Absent => "no jobs".to_owned(),
+        Read::Unreadable(_) => "jobs that cannot be read".to_owned(),
+    };
+    let name = serving::name(process);
+    format!("; {name} ticks another home, {} ({jobs})", path.display())
 }
 
 /// Nobody runs, but somebody ticked just now, as a timer does: worth knowing, and no fault yet.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::processes;
+use super::{processes, ticks};
 use crate::home::Home;
 use crate::host::facts::{Facts, HomeRecords, ProcessFacts, Program, Role};
 
@@ -56,6 +56,23 @@ pub fn servers<'a>(facts: &'a Facts, home: &Home) -> impl Iterator<Item = &'a Pr
 /// The serves of ours that wait for the end of the one that has this home.
 pub fn stand_bys<'a>(facts: &'a Facts, home: &Home) -> impl Iterator<Item = &'a ProcessFacts> {
     of(facts, home).filter(|process| stands_by(facts, process))
+}
+
+/// A process of the account that ticks a home, and that home, which is none of these; where one dispatches
+/// for these, it is asked of that one instead.
+#[must_use]
+pub fn elsewhere<'a>(facts: &'a Facts, homes: &[&Home]) -> Option<(&'a ProcessFacts, &'a Path)> {
+    if facts.dispatcher.process.is_some() {
+        return None;
+    }
+    let found = processes(facts)
+        .filter(|process| ticks(process) == Some(true) && !stands_by(facts, process))
+        .filter(|process| process.uid.known() == Some(&facts.account.uid));
+    let mut found = found.filter_map(|process| Some((process, process.home.known()?.as_path())));
+    found.find(|(process, given)| {
+        let mut homes = homes.iter();
+        !homes.any(|home| reaches(process.program, given, home))
+    })
 }
 
 fn of<'a>(facts: &'a Facts, home: &Home) -> impl Iterator<Item = &'a ProcessFacts> {

@@ -147,6 +147,13 @@ fn b44_a_profile_served_by_the_roots_gateway_needs_none_of_its_own() {
         updated_at: None,
     }));
     assert_eq!(scheduler(&facts, &facts.homes[1]).runs(), Some(false));
+    let serving = |home: &HomeRecords| {
+        let home = Home::at(&home.path);
+        let found = servers(&facts, &home);
+        found.map(|process| process.pid).collect::<Vec<_>>()
+    };
+    assert!(serving(&facts.homes[0]).contains(&9));
+    assert!(!serving(&facts.homes[1]).contains(&9));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Who holds the lock of the ticks keeps everybody else from scheduling; who has just begun need not have
-//! ticked.
+//! Who holds the lock of the ticks keeps everybody else from scheduling; who has just begun, or ticks another
+//! home, need not have ticked this one.
 
 use super::fixture::Fixture;
 use crate::doctor::check::all;
@@ -37,4 +37,23 @@ fn b107_a_scheduler_that_never_has_the_lock_is_not_scheduling_and_its_holder_is_
     let own = std::process::id();
     let wanted = format!("; not scheduling: pid {own} holds the tick lock");
     assert!(summary().ends_with(&wanted), "{}", summary());
+}
+
+#[test]
+fn b43_jobs_that_nobody_ticks_are_told_with_the_home_that_is_ticked() {
+    let mut fixture = Fixture::healthy();
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir(other.path().join("cron")).unwrap();
+    let jobs = other.path().join("cron/jobs.json");
+    std::fs::write(jobs, r#"{"jobs":[{"id":"x"}]}"#).unwrap();
+    let mut process = fixture.facts.dispatcher.process.clone().unwrap();
+    process.home = Fact::Known(other.path().to_path_buf());
+    fixture.no_server();
+    fixture.beat(90_000, 4242);
+    let silent = fixture.findings("HM402").remove(0).summary;
+    assert!(silent.ends_with("for 1d 1h now"), "{silent}");
+    fixture.facts.others = vec![process];
+    let told = fixture.findings("HM402").remove(0).summary;
+    let tail = format!(" ticks another home, {} (1 job)", other.path().display());
+    assert!(told.ends_with(&tail), "{told}");
 }

@@ -82,13 +82,13 @@ fn recorded(evidence: &Evidence, home: &HomeEvidence) -> Option<Vec<String>> {
     let state = records.gateway_state.known().and_then(Option::as_ref);
     let owners = pid.into_iter().chain(state.map(|state| &state.owner));
     let mut commands = owners.map(|owner| owner.command.as_slice());
-    commands.find_map(|command| again(home, command))
+    commands.find_map(|command| again(&home.label(), command))
 }
 
 /// A command with its home. A bare name may mean either program, so it is not trusted.
-fn again(home: &HomeEvidence, command: &[String]) -> Option<Vec<String>> {
+fn again(home: &str, command: &[String]) -> Option<Vec<String>> {
     let program = command.first().filter(|program| program.starts_with('/'))?;
-    let home = format!("HERMES_HOME={}", home.label());
+    let home = format!("HERMES_HOME={home}");
     let mut words = vec!["env".to_owned(), home, program.clone()];
     words.extend(command.iter().skip(1).cloned());
     Some(words)
@@ -123,7 +123,10 @@ fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
     {
         *first = exe;
     }
-    let Some(words) = again(home, &command) else {
+    // What serves a profile may be of its root.
+    let served = process.home.known().map(|path| path.display().to_string());
+    let served = served.unwrap_or_else(|| home.label());
+    let Some(words) = again(&served, &command) else {
         return Remedy::user(
             mend::shell(mend::end(pid)),
             "ends the process that does not tick; start it again the way it was started",
