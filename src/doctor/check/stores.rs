@@ -28,7 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
         group: Group::Stores,
         title: "there is room, and the file system can be written and locked",
         codes: &["HM806", "HM807", "HM808", "HM813"],
-        reads: &[Part::Disk, Part::Output],
+        reads: &[Part::Disk, Part::Output, Part::Config],
         run: disk,
     },
 ];
@@ -333,11 +333,20 @@ fn output(home: &HomeEvidence, outcome: &mut Outcome) {
     let Some((fullest, files)) = output.fullest.as_ref() else {
         return;
     };
-    if *files <= MANY_FILES {
+    // What is kept on purpose is not too much.
+    let wanted = home.settings().cron.output_retention;
+    let wanted = wanted.map(|wanted| usize::try_from(wanted).unwrap_or(usize::MAX));
+    let kept = wanted.unwrap_or(MANY_FILES);
+    if *files <= kept.max(MANY_FILES) {
         return;
     }
     let path = format!("{}/{fullest}", home.path("cron/output"));
-    let older = ["find", &path, "-name", "*.md", "-mtime", "+30", "-delete"];
+    let line = format!(
+        "cd {} && ls -t | grep \"[.]md$\" | tail -n +{} | xargs -d \"\\n\" rm --",
+        mend::inner(&path),
+        kept.saturating_add(1)
+    );
+    let effect = format!("deletes all but the newest {kept}");
     outcome.find(
         Finding::new(
             "HM808",
@@ -352,8 +361,6 @@ fn output(home: &HomeEvidence, outcome: &mut Outcome) {
             path.clone(),
             format!("{files} files"),
         ))
-        .remedy(
-            Remedy::user(older, "deletes outputs older than 30 days").verify(homes::verify(home)),
-        ),
+        .remedy(Remedy::user(mend::shell(line), &effect).verify(homes::verify(home))),
     );
 }

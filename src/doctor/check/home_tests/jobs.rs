@@ -82,6 +82,10 @@ fn ids_must_be_there_be_names_of_files_and_be_unique() {
     assert!(words[0].contains("it has no id"));
     assert!(words[1].contains("cannot be the name of a file"));
     assert!(words[2].contains("another job has the same id"));
+    // Removing by an id that two have would remove the sound one as well.
+    let ways = |at: usize| found[at].remedies.iter().map(|way| way.argv[0].as_str());
+    assert_eq!(ways(2).collect::<Vec<_>>(), ["vi"]);
+    assert_eq!(ways(1).collect::<Vec<_>>(), ["vi", "hermes"]);
 }
 
 #[test]

@@ -79,20 +79,20 @@ fn malformed(home: &HomeEvidence, job: &Job, again: bool) -> Option<Finding> {
     if finding.evidence.is_empty() {
         finding = finding.seen(field(job, "id", job.id.clone()));
     }
-    Some(remove(home, job, finding))
+    let finding = edit(home, finding);
+    // By its id the sound one would be removed along with it.
+    let named = !(job.id.is_empty() || again);
+    Some(if named {
+        remove(home, job, finding)
+    } else {
+        finding
+    })
 }
 
 fn remove(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
-    if job.id.is_empty() {
-        return edit(home, finding);
-    }
-    finding.remedy(
-        Remedy::user(
-            homes::on(home, ["cron", "remove"], (&job.id, &["--yes"])),
-            "removes it, to be made anew",
-        )
-        .verify(homes::verify(home)),
-    )
+    let remove = homes::on(home, ["cron", "remove"], (&job.id, &["--yes"]));
+    let effect = "removes it, to be made anew";
+    finding.remedy(Remedy::user(remove, effect).verify(homes::verify(home)))
 }
 
 /// What no command can name must be mended by hand.

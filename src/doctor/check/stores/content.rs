@@ -2,7 +2,7 @@
 
 use super::databases::{damaged, newer};
 use crate::doctor::check::homes::{self, each};
-use crate::doctor::check::{Check, Group, Outcome};
+use crate::doctor::check::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::jobs::Oddity;
 use crate::doctor::evidence::read::{Trouble, TroubleKind};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
@@ -115,13 +115,9 @@ fn broken(evidence: &Evidence, home: &HomeEvidence, trouble: &Trouble) -> Findin
         let age = human::relative(copy.modified, evidence.now);
         let jobs = human::count(jobs, "job", "jobs");
         let words = format!("a usable copy: {jobs}, written {age}");
-        finding = finding.seen(Observation::new("list", &from, words)).remedy(
-            Remedy::user(
-                ["cp", "-p", &from, &path],
-                "puts the newest usable copy in its place",
-            )
-            .verify(homes::verify(home)),
-        );
+        finding = finding
+            .seen(Observation::new("list", &from, words))
+            .remedy(restore(&from, &path).verify(homes::verify(home)));
     } else {
         let words = "no usable copy lies beside it";
         finding = finding.seen(Observation::new("list", home.path("cron"), words));
@@ -136,6 +132,15 @@ fn broken(evidence: &Evidence, home: &HomeEvidence, trouble: &Trouble) -> Findin
         )
         .verify(["python3", "-m", "json.tool", &path]),
     )
+}
+
+/// Puts a copy in the place of the store, which is kept: it may hold jobs that the copy has not.
+fn restore(copy: &str, path: &str) -> Remedy {
+    let (aside, new) = (format!("{path}.damaged"), format!("{path}.new"));
+    let [from, path, put_by, new] = [copy, path, &aside, &new].map(mend::inner);
+    let line = format!("ln {path} {put_by} && cp -p {from} {new} && mv {new} {path}");
+    let effect = "puts the newest usable copy in its place, and keeps the damaged one beside it";
+    Remedy::user(mend::shell(line), effect).undo(mend::shell(format!("mv {put_by} {path}")))
 }
 
 /// No job store, although there was one.

@@ -77,7 +77,10 @@ fn bare(fixture: &mut Fixture) {
     for name in ["cron/jobs.json", "cron/executions.db", "state.db"] {
         std::fs::remove_file(fixture.path(name)).unwrap();
     }
-    fixture.write("config.yaml", "max_concurrent_sessions: 1\n");
+    fixture.write(
+        "config.yaml",
+        "max_concurrent_sessions: 1\ncron: {output_retention: 7}\n",
+    );
     fixture.no_server();
 }
 
