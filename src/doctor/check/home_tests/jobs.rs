@@ -185,7 +185,7 @@ fn b74_b75_b76_a_missed_one_shot_has_one_outcome_in_both_shapes() {
             job["next_run_at"] = Value::Null;
         }
         fixture.jobs(&[job]);
-        assert!(fixture.one("HM505").summary.contains("never did"));
+        assert!(fixture.one("HM505").summary.contains("is not done"));
     }
     fixture.jobs(&[fixture.once(1)]);
     assert_eq!(codes(&fixture.all_findings()), [""; 0]);

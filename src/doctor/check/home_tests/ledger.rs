@@ -290,6 +290,11 @@ fn b82_a_one_shot_that_fires_again_and_again() {
     assert!(found.summary.contains("was started 3 times"));
     let entry = crate::doctor::catalog::find("HM612").unwrap();
     assert_eq!((found.severity, entry.severity), (None, Severity::Error));
+    // Nothing advises to start it once more.
+    for code in ["HM505", "HM605"] {
+        let causes = &fixture.findings(code)[0].causes;
+        assert!(causes.contains(&"HM612"), "{code}");
+    }
     // Three claims within an hour are runs by hand, a loop of last week is the past, and what has ended or
     // was paused does not go on.
     for minutes in [[60, 30, 8], [9_010, 9_009, 9_008]] {

@@ -277,7 +277,7 @@ impl Look<'_> {
             "HM505",
             self.job,
             format!(
-                "{} was to run once, {} ago, and never did",
+                "{} was to run once, {} ago, and is not done",
                 quoted(self.job),
                 human::duration(late)
             ),
@@ -288,7 +288,8 @@ impl Look<'_> {
             at.to_string(),
         ))
         .seen(self.next_run());
-        for cause in CAUSES {
+        // What was started again and again, or was cut short, is not to be started once more.
+        for cause in ["HM612", "HM605"].iter().chain(&CAUSES) {
             finding = finding.because_of(cause);
         }
         let home = self.home;

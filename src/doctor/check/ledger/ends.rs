@@ -163,6 +163,7 @@ fn kills(evidence: &Evidence, home: &HomeEvidence, ledger: &Ledger, id: &str) ->
     let ago = human::relative(at, evidence.now);
     let finding = about("HM605", id, summary)
         .severity(severity)
+        .because_of("HM612")
         .because_of("HM411")
         .because_of("HM314")
         .because_of("HM301")
