@@ -33,7 +33,7 @@ fn held(home: &Home) -> BTreeMap<&'static str, Read<SqliteLock>> {
     seen
 }
 
-/// Who keeps others from writing this one.
+/// Who keeps others from writing this one; who keeps everybody out holds the lesser locks as well.
 fn writer(database: &Path) -> Read<SqliteLock> {
     let writing = |lock: &SqliteLock| {
         matches!(
@@ -45,10 +45,11 @@ fn writer(database: &Path) -> Read<SqliteLock> {
         ) && lock.holder.is_held()
     };
     match sqlite_locks(database) {
-        Ok(locks) => locks
-            .into_iter()
-            .find(writing)
-            .map_or(Read::Absent, Read::Got),
+        Ok(mut locks) => {
+            locks.retain(writing);
+            locks.sort_by_key(|lock| lock.role != SqliteRole::Exclusive);
+            locks.into_iter().next().map_or(Read::Absent, Read::Got)
+        }
         Err(why) => Read::Unreadable(Trouble::new(TroubleKind::CouldNotCheck, "locks", why)),
     }
 }
@@ -56,6 +57,19 @@ fn writer(database: &Path) -> Read<SqliteLock> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::testing::Writer;
+
+    #[test]
+    fn b104_who_keeps_everybody_out_does_not_merely_wait_to_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::start(&dir.path().join("kanban.db"), "delete");
+        writer.say("COMMIT", "done");
+        writer.say("BEGIN EXCLUSIVE", "done");
+        let seen = look(&Home::at(dir.path()));
+        let lock = seen["kanban.db"].got().unwrap();
+        assert_eq!(lock.role, SqliteRole::Exclusive);
+        assert_eq!(lock.holder.pids(), [writer.pid()]);
+    }
 
     #[test]
     fn a_database_that_cannot_be_opened_says_nothing_of_the_others() {

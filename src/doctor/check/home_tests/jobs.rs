@@ -269,6 +269,24 @@ fn only_a_run_that_never_started_is_explained_by_jobs_that_never_launch() {
 }
 
 #[test]
+fn b100_where_the_job_has_no_reason_the_ledger_s_is_told() {
+    let fixture = Fixture::healthy();
+    fixture.row(
+        "00000000000a",
+        &json!({"status": "unknown", "claimed_at": fixture.ago(3), "finished_at": fixture.ago(2),
+            "error": "the worker went away"}),
+    );
+    fixture.only_job(|job| job["last_status"] = "error".into());
+    let found = fixture.findings("HM511").remove(0);
+    assert!(
+        found.summary.ends_with("the worker went away"),
+        "{}",
+        found.summary
+    );
+    assert_eq!(found.evidence[0].kind, "row");
+}
+
+#[test]
 fn b143_a_failed_run_keeps_the_time_of_the_last_good_one() {
     let fixture = Fixture::healthy();
     fixture.run("00000000000a", 5, "failed");

@@ -167,7 +167,10 @@ fn ghost(
     .seen(Observation::new(
         "row",
         home.path("cron/executions.db"),
-        format!("{} rows of this job", ledger.of(&job.id).count()),
+        format!(
+            "{} of this job",
+            human::count(ledger.of(&job.id).count(), "row", "rows")
+        ),
     ));
     finding.remedy(
         Remedy::user(

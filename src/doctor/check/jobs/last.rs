@@ -9,7 +9,7 @@ use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::jobs::Job;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
-use crate::ledger::{Incident, IncidentState, Status};
+use crate::ledger::{Execution, Incident, IncidentState, Status};
 use crate::output::human;
 
 /// The check of last runs.
@@ -60,12 +60,26 @@ fn last_good(home: &HomeEvidence, job: &Job) -> Option<Timestamp> {
     good.filter_map(|row| row.finished_at.as_ref()?.at).max()
 }
 
-/// Whether the last run that is kept and over got as far as to start.
-fn last_run_started(home: &HomeEvidence, job: &Job) -> bool {
-    let ledger = home.databases.ledger.got();
-    let mut rows = ledger.into_iter().flat_map(|ledger| ledger.of(&job.id));
-    let last = rows.find(|row| row.status.is_terminal());
-    last.is_some_and(|row| row.started_at.is_some())
+/// Why it failed: by its own word, else by that of its last row.
+fn reason<'a>(home: &'a HomeEvidence, job: &'a Job) -> (&'a str, Observation) {
+    let row = last_row(home, job).filter(|row| row.status != Status::Completed);
+    let of_row = row.and_then(|row| Some((row, row.error.as_deref()?)));
+    match (job.last.error.as_deref(), of_row) {
+        (None, Some((row, error))) => {
+            let target = format!("{} {}", home.path("cron/executions.db"), row.id);
+            (error, Observation::new("row", target, redacted(error)))
+        }
+        (error, _) => {
+            let error = error.unwrap_or("no reason was recorded");
+            (error, field(job, "last_error", error))
+        }
+    }
+}
+
+/// The last run that is kept and over.
+fn last_row<'a>(home: &'a HomeEvidence, job: &Job) -> Option<&'a Execution> {
+    let mut rows = home.databases.ledger.got()?.of(&job.id);
+    rows.find(|row| row.status.is_terminal())
 }
 
 fn success(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Observation {
@@ -102,11 +116,7 @@ fn failed(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding
     } else {
         String::new()
     };
-    let error = job
-        .last
-        .error
-        .as_deref()
-        .unwrap_or("no reason was recorded");
+    let (error, seen) = reason(home, job);
     let first = error.lines().next().unwrap_or_default();
     let finding = about(
         "HM511",
@@ -118,7 +128,7 @@ fn failed(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding
     } else {
         Severity::Warning
     })
-    .seen(field(job, "last_error", error))
+    .seen(seen)
     .seen(success(evidence, home, job));
     let mut finding = incidents(home, job, finding);
     // A script that is not there explains its own job's failures, and nobody else's.
@@ -126,7 +136,8 @@ fn failed(evidence: &Evidence, home: &HomeEvidence, job: &Job) -> Option<Finding
         finding = finding.because_of("HM509");
     }
     // What keeps jobs from starting explains no run that did start.
-    if !last_run_started(home, job) {
+    let started = last_row(home, job).is_some_and(|row| row.started_at.is_some());
+    if !started {
         finding = finding.because_of("HM601");
     }
     // What is missing now explains a failure only if that speaks of something missing.

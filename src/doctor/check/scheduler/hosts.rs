@@ -6,6 +6,7 @@ use crate::doctor::check::{Check, Group, Outcome};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, argv};
 use crate::host::facts::{Fact, ManagerKind, Program};
+use crate::host::liveness::Liveness;
 use crate::host::locks::Holder;
 use crate::host::scheduler_owner::{reaches, stand_bys};
 use crate::output::human;
@@ -253,11 +254,15 @@ fn stale_pid(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
         _ => "free".to_owned(),
     };
     let path = home.path("gateway.pid");
+    let now = match owner.liveness {
+        Liveness::Reused => "which is another process now",
+        _ => "which has ended",
+    };
     outcome.find(
         Finding::new(
             "HM412",
             homes::file(home, "gateway.pid"),
-            format!("gateway.pid names pid {}, which has ended", owner.pid),
+            format!("gateway.pid names pid {}, {now}", owner.pid),
         )
         .seen(Observation::new(
             "read",
