@@ -151,15 +151,15 @@ proptest! {
              INSERT INTO gateway_routing VALUES ('{words}', '{words}', '{words}', 0);
              INSERT INTO session_turn_leases VALUES ('{words}', '{words}', 1, 1e12)"));
         fixture.sql("cron/executions.db", &format!(
-            "INSERT INTO executions(id, job_id, status, pid, process_started_at, claimed_at, started_at,
+            "INSERT OR REPLACE INTO executions(id, job_id, status, pid, process_started_at, claimed_at, started_at,
              finished_at, scheduled_instant, handoff_pending, handoff_started_at)
              VALUES ('x', '00000000000b', 'running', {number}, {number}, '{stamp}', '{stamp}', '{stamp}',
              '{stamp}', 1, {number});
              UPDATE executions SET scheduled_instant = '{stamp}', finished_at = '{stamp}'"));
         fixture.sql("state.db", &format!(
-            "INSERT INTO sessions(id, source, started_at, last_activity_at) VALUES ('s', 'tui', {number}, {number});
-             INSERT INTO state_meta VALUES ('loop:s', '{{\"next_due_at\": 1e300, \"interval_seconds\": -5}}');
-             INSERT INTO state_meta VALUES ('heartbeat:s', '{{\"interval_seconds\": 1e300}}');
+            "INSERT OR REPLACE INTO sessions(id, source, started_at, last_activity_at) VALUES ('s', 'tui', {number}, {number});
+             INSERT OR REPLACE INTO state_meta VALUES ('loop:s', '{{\"next_due_at\": 1e300, \"interval_seconds\": -5}}');
+             INSERT OR REPLACE INTO state_meta VALUES ('heartbeat:s', '{{\"interval_seconds\": 1e300}}');
              INSERT INTO gateway_heartbeats VALUES ('b', {number}, {number}, {number}, '', '')"));
         fixture.all_findings();
     }
