@@ -1,5 +1,6 @@
 //! Whether the dispatcher runs out of descriptors. Pure.
 
+use super::scheduler::ways;
 use super::{Check, Group, Outcome, mend};
 use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Subject};
@@ -85,6 +86,8 @@ fn judge(
     if let Some(unit) = &evidence.facts.dispatcher.unit {
         let effect = "starts the dispatcher anew, with no descriptor left open";
         finding = finding.remedy(mend::restart_unit(&evidence.facts, unit, effect));
+    } else if let Some(home) = evidence.dispatched() {
+        finding = finding.remedy(ways::replace(home, process));
     }
     Some(finding)
 }

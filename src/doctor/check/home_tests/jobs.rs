@@ -121,6 +121,12 @@ fn b61_a_job_in_state_error_and_schedules_that_cannot_be_used() {
         fixture.only_job(|job| job["schedule"] = schedule.clone());
         assert_eq!(fixture.findings("HM507").len(), 1, "{schedule}");
     }
+    fixture.only_job(|job| job["schedule"] = json!({"kind": "once", "run_at": "2026-11-30T25:00"}));
+    let edit = fixture.one("HM507").remedies.remove(0).argv;
+    assert!(
+        edit.contains(&"in 1h".to_owned()),
+        "once is not for ever: {edit:?}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::fixture::Fixture;
 use crate::doctor::check::all;
 use crate::files;
-use crate::host::facts::Fact;
+use crate::host::facts::{Descriptors, Fact};
 
 #[test]
 fn a_process_that_began_after_an_outage_is_starting_and_not_dead() {
@@ -56,4 +56,21 @@ fn b43_jobs_that_nobody_ticks_are_told_with_the_home_that_is_ticked() {
     let told = fixture.findings("HM402").remove(0).summary;
     let tail = format!(" ticks another home, {} (1 job)", other.path().display());
     assert!(told.ends_with(&tail), "{told}");
+}
+
+#[test]
+fn b39_what_leaks_and_has_no_unit_is_run_again_by_hand() {
+    let mut fixture = Fixture::healthy();
+    fixture.facts.dispatcher.unit = None;
+    let process = fixture.facts.dispatcher.process.as_mut().unwrap();
+    let pid = process.pid;
+    process.descriptors = Fact::Known(Descriptors {
+        open: 95,
+        limit: Some(100),
+        repeated: Vec::new(),
+    });
+    let found = fixture.findings("HM481").remove(0);
+    let line = &found.remedies[0].argv[2];
+    assert!(line.starts_with(&format!("kill {pid} && ")), "{line}");
+    assert!(line.contains(" && exec env HERMES_HOME="), "{line}");
 }

@@ -208,15 +208,12 @@ fn state_error(home: &HomeEvidence, job: &Job) -> Option<Finding> {
 }
 
 fn mend(home: &HomeEvidence, job: &Job, finding: Finding) -> Finding {
-    finding.remedy(
-        Remedy::user(
-            homes::on(
-                home,
-                ["cron", "edit"],
-                (&job.id, &["--schedule", "every 1h"]),
-            ),
-            "gives it a schedule that can be used; choose your own",
-        )
-        .verify(homes::verify(home)),
-    )
+    // What was to run once is not to run for ever.
+    let text = match job.schedule.kind.as_str() {
+        "once" => "in 1h",
+        _ => "every 1h",
+    };
+    let edit = homes::on(home, ["cron", "edit"], (&job.id, &["--schedule", text]));
+    let effect = "gives it a schedule that can be used; choose your own";
+    finding.remedy(Remedy::user(edit, effect).verify(homes::verify(home)))
 }

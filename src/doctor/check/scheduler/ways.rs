@@ -113,7 +113,7 @@ pub(in crate::doctor::check) fn restart(
 }
 
 /// Ends a process that no unit owns, and runs the same again.
-fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
+pub(in crate::doctor::check) fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
     let pid = process.pid;
     let exe = process.exe.known().map(|exe| exe.display().to_string());
     let mut command = process.command.clone();
@@ -129,7 +129,7 @@ fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
     let Some(words) = again(&served, &command) else {
         return Remedy::user(
             mend::shell(mend::end(pid)),
-            "ends the process that does not tick; start it again the way it was started",
+            "ends the process; start it again the way it was started",
         )
         .until_reboot()
         .disruptive()
@@ -139,8 +139,8 @@ fn replace(home: &HomeEvidence, process: &ProcessFacts) -> Remedy {
     let line = format!("{} && exec {}", mend::end(pid), words.join(" "));
     Remedy::user(
         mend::shell(line),
-        "ends the process that does not tick and runs it again in this terminal; what else stood on its \
-         command line is not seen from here",
+        "ends the process and runs it again in this terminal; what else stood on its command line is not \
+         seen from here",
     )
     .in_this_terminal()
     .disruptive()
