@@ -59,6 +59,8 @@ pub(super) struct Timer<'a> {
     pub(super) routed: bool,
     /// Why our serve left it without a driver, where it did.
     left: Option<&'a str>,
+    /// Whether our serve made the session.
+    own: bool,
 }
 
 fn loops(evidence: &Evidence) -> Outcome {
@@ -124,6 +126,7 @@ fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Few) -> Vec<Tim
                     awaiting: None,
                     routed: driver::is_routed(state, session),
                     left: left(state, session),
+                    own: state.is_own(session),
                 });
             }
             Ok(_) => {}
@@ -154,6 +157,7 @@ fn of_loop<'a>(state: &'a State, session: &'a str, row: &'a LoopRow) -> Timer<'a
         awaiting: awaiting.flatten(),
         routed: row.is_routed(),
         left: left(state, session),
+        own: state.is_own(session),
     }
 }
 

@@ -125,13 +125,25 @@ pub struct State {
 }
 
 impl State {
+    /// Whether this is an open session of our serve.
+    #[must_use]
+    pub fn is_own(&self, id: &str) -> bool {
+        let place =
+            |place: &usize| (self.open.len()..self.open.len() + self.own.len()).contains(place);
+        self.places(id).iter().any(place)
+    }
+
+    fn places(&self, id: &str) -> &[usize] {
+        let ids = [&self.open, &self.own, &self.ended].into_iter().flatten();
+        let ids = ids.map(|session| session.id.as_str());
+        self.by_id.places(ids, id)
+    }
+
     /// The session, open or ended.
     #[must_use]
     pub fn session(&self, id: &str) -> Option<&StoredSession> {
         let lists = [&self.open, &self.own, &self.ended];
-        let ids = lists.into_iter().flatten();
-        let ids = ids.map(|session| session.id.as_str());
-        let mut place = *self.by_id.places(ids, id).first()?;
+        let mut place = *self.places(id).first()?;
         lists.into_iter().find_map(|list| {
             let found = list.get(place);
             place = place.saturating_sub(list.len());

@@ -69,7 +69,7 @@ impl Fixture {
             fixture.run(job, minutes, "completed");
         }
         let due = fixture.epoch(200);
-        fixture.session("20261129_120000_aaaaaa");
+        fixture.own_session("20261129_120000_aaaaaa");
         fixture.timer("loop:20261129_120000_aaaaaa", &looping(due));
         fixture.beat(30, std::process::id());
         fixture.write("cron/ticker_last_success", &fixture.epoch(-30).to_string());
@@ -229,6 +229,27 @@ impl Fixture {
             values.join(", ")
         );
         self.sql("cron/executions.db", &sql);
+    }
+
+    /// Has the sessions of our serve made by Hermes Agent.
+    pub(super) fn theirs(&self) {
+        self.sql(
+            "state.db",
+            "INSERT INTO sessions(id, source, started_at, last_activity_at)
+                SELECT id, source, started_at, last_active FROM hermes_sessions;
+             DELETE FROM hermes_sessions",
+        );
+    }
+
+    /// A session of our serve's.
+    pub(super) fn own_session(&self, id: &str) {
+        let at = self.epoch(-600);
+        self.sql(
+            "state.db",
+            &format!("CREATE TABLE IF NOT EXISTS hermes_sessions (id TEXT PRIMARY KEY, source TEXT,
+                message_count INTEGER, started_at REAL, last_active REAL, ended_at REAL, end_reason TEXT);
+                INSERT INTO hermes_sessions(id, source, started_at, last_active) VALUES ('{id}', 'tui', {at}, {at})"),
+        );
     }
 
     pub(super) fn session(&self, id: &str) {

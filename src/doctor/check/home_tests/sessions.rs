@@ -16,6 +16,7 @@ fn undriven(change: impl FnOnce(&Fixture, &mut Value)) -> Fixture {
     process.role = Role::Gateway;
     process.program = Some(Program::HermesAgent);
     fixture.facts.dispatcher.program = Program::HermesAgent;
+    fixture.theirs();
     let mut row = looping(fixture.epoch(200));
     change(&fixture, &mut row);
     fixture.timer(LOOP, &row);
@@ -204,6 +205,7 @@ fn a_row_that_cannot_be_read_is_not_an_absent_one() {
 #[test]
 fn a_session_that_was_ended_or_reaped_under_its_timer() {
     let fixture = Fixture::healthy();
+    fixture.theirs();
     fixture.sql(
         "state.db",
         "UPDATE sessions SET ended_at = 1795999000, end_reason = 'ws_orphan_reap'",
@@ -226,19 +228,11 @@ fn a_session_that_was_ended_or_reaped_under_its_timer() {
 #[test]
 fn a_session_of_our_serve_is_known_by_its_own_table() {
     let fixture = Fixture::healthy();
-    fixture.sql(
-        "state.db",
-        "DELETE FROM sessions;
-         CREATE TABLE hermes_sessions (id TEXT PRIMARY KEY, source TEXT, message_count INTEGER,
-            started_at REAL, last_active REAL, ended_at REAL, end_reason TEXT);
-         CREATE TABLE hermes_timers (session_id TEXT, kind TEXT, own TEXT, not_driven TEXT);
-         INSERT INTO hermes_sessions (id, source, message_count, started_at)
-            VALUES ('20261129_120000_aaaaaa', 'cli', 1, 1795999000)",
-    );
     assert_eq!(codes(&fixture.all_findings()), Vec::<&str>::new());
     fixture.sql(
         "state.db",
-        "INSERT INTO hermes_timers VALUES
+        "CREATE TABLE hermes_timers (session_id TEXT, kind TEXT, own TEXT, not_driven TEXT);
+         INSERT INTO hermes_timers VALUES
             ('20261129_120000_aaaaaa', 'loop', '{}', 'no agent is configured')",
     );
     let found = fixture.findings("HM701");
@@ -253,6 +247,16 @@ fn a_session_of_our_serve_is_known_by_its_own_table() {
             .summary
             .contains("has ended (tui_close)")
     );
+}
+
+#[test]
+fn a_session_of_hermes_agents_that_nobody_has_is_not_driven_by_our_serve() {
+    let fixture = Fixture::healthy();
+    fixture.theirs();
+    let found = fixture.findings("HM701");
+    assert_eq!(found[0].severity, Some(Severity::Warning));
+    let driver = &found[0].evidence[1].observed;
+    assert!(driver.contains("the sessions that it made"), "{driver}");
 }
 
 #[test]
@@ -364,6 +368,7 @@ fn rows_of_backends_that_have_ended() {
 #[test]
 fn b129_sessions_that_no_process_can_have_any_more() {
     let mut fixture = Fixture::healthy();
+    fixture.theirs();
     fixture.no_server();
     fixture.sql(
         "state.db",

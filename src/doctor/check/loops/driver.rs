@@ -113,10 +113,15 @@ pub(in crate::doctor::check) fn driver(
             None => Driver::Nobody("no gateway of this home runs".to_owned()),
         };
     }
-    let serve = our_serve(evidence, home).map(|serve| Driver::Serve(serve.pid()));
-    if let (Some(_), Some(why)) = (&serve, timer.left) {
-        return Driver::Nobody(why.to_owned());
-    }
+    let serve = our_serve(evidence, home).map(|serve| match timer {
+        Timer {
+            left: Some(why), ..
+        } => Driver::Nobody((*why).to_owned()),
+        Timer { own: false, .. } => Driver::Nobody(
+            "serve drives the sessions that it made, and nobody has this one".to_owned(),
+        ),
+        _ => Driver::Serve(serve.pid()),
+    });
     match (&home.databases.registry, serve) {
         (Read::Unreadable(trouble), None) => Driver::CannotTell(trouble.clone()),
         (Read::Got(registry), serve) => {

@@ -267,6 +267,9 @@ fn unfinished(fixture: &mut Fixture) {
 
 fn unserved(fixture: &mut Fixture) {
     fixture.no_server();
+    fixture.theirs();
+    let idle = "UPDATE sessions SET started_at = 1795900000, last_activity_at = 1795900000";
+    fixture.sql("state.db", idle);
     fixture.beat(84_688, GONE);
     fixture.facts.homes[0].gateway_lock_held = Holder::Free;
 }
