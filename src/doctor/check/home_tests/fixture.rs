@@ -18,6 +18,8 @@ use crate::host::facts::example::{NOW, UID};
 use crate::host::facts::{Fact, Viewpoint};
 use crate::host::locks::LockTable;
 
+mod sessions;
+
 /// A pid that no process can have.
 pub(super) const GONE: u32 = 4_194_305;
 
@@ -229,61 +231,6 @@ impl Fixture {
             values.join(", ")
         );
         self.sql("cron/executions.db", &sql);
-    }
-
-    /// Has the sessions of our serve made by Hermes Agent.
-    pub(super) fn theirs(&self) {
-        self.sql(
-            "state.db",
-            "INSERT INTO sessions(id, source, started_at, last_activity_at)
-                SELECT id, source, started_at, last_active FROM hermes_sessions;
-             DELETE FROM hermes_sessions",
-        );
-    }
-
-    /// A session of our serve's.
-    pub(super) fn own_session(&self, id: &str) {
-        let at = self.epoch(-600);
-        self.sql(
-            "state.db",
-            &format!("CREATE TABLE IF NOT EXISTS hermes_sessions (id TEXT PRIMARY KEY, source TEXT,
-                message_count INTEGER, started_at REAL, last_active REAL, ended_at REAL, end_reason TEXT);
-                INSERT INTO hermes_sessions(id, source, started_at, last_active) VALUES ('{id}', 'tui', {at}, {at})"),
-        );
-    }
-
-    pub(super) fn session(&self, id: &str) {
-        let at = self.epoch(-600);
-        self.sql(
-            "state.db",
-            &format!("INSERT INTO sessions(id, source, started_at, last_activity_at) VALUES ('{id}', 'tui', {at}, {at})"),
-        );
-    }
-
-    pub(super) fn timer(&self, key: &str, row: &Value) {
-        let text = row.to_string().replace('\'', "''");
-        self.sql(
-            "state.db",
-            &format!("INSERT OR REPLACE INTO state_meta VALUES ('{key}', '{text}')"),
-        );
-    }
-
-    /// An armed heartbeat of this session after so many beats without a message of the user.
-    pub(super) fn beats(&self, session: &str, beats: u64) {
-        let now = self.epoch(0);
-        let row = json!({"prompt": "report", "interval_seconds": 600, "status": "active",
-            "created_at": now, "last_fired_at": now, "fire_count": beats});
-        self.timer(&format!("heartbeat:{session}"), &row);
-        self.sql(
-            "state.db",
-            &format!(
-                "CREATE TABLE IF NOT EXISTS hermes_timers (session_id TEXT NOT NULL, kind TEXT NOT NULL,
-                     own TEXT NOT NULL DEFAULT '{{}}', not_driven TEXT, due_at REAL,
-                     PRIMARY KEY (session_id, kind));
-                 INSERT OR REPLACE INTO hermes_timers (session_id, kind, own)
-                     VALUES ('{session}', 'heartbeat', '{{\"beats\": {beats}}}')"
-            ),
-        );
     }
 
     /// A heartbeat of the ticker this many seconds ago.
