@@ -195,7 +195,7 @@ fn too_few_descriptors_or_too_little_memory_are_named_and_judge_nothing() {
     }
     let whole = sandbox.hermes().arg("doctor").output().expect("it runs");
     // Enough for the program, too little for the stacks of its threads: then one after the other.
-    for limit in ["-n 60", "-S -n 12", "-v 140000"] {
+    for limit in ["-n 60", "-S -n 12", "-v 170000"] {
         let (code, text, errors) = limited(&sandbox, limit, &[]);
         assert_eq!(
             (code, errors.as_str()),

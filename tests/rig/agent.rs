@@ -76,7 +76,7 @@ fn it_insists_on_a_socket_named_bus_and_on_systemd_run() {
     let rig = Rig::with_account(&[], true);
     let look = || rig.doctor_of_unit();
     gateway(&rig, "0.22.2", "");
-    rig.sh("systemctl restart dbus");
+    rig.restart_system_bus();
     rig.cured("HM208", ["degraded", "scoped"], look);
     rig.sh("rm /run/user/$(id -u svc)/bus");
     rig.cured("HM209", ["degraded", "scoped"], look);

@@ -91,7 +91,7 @@ fn a_bus_daemon_that_hangs_or_is_gone_leaves_the_private_door() {
 #[ignore = "boots a systemd: tests/run rig"]
 fn a_system_bus_that_was_restarted_under_the_user_manager_is_seen_and_mended() {
     let rig = Rig::with_account(&[], true);
-    rig.sh("systemctl restart dbus");
+    rig.restart_system_bus();
     let look = || rig.doctor_in_service(&[]);
     assert_eq!(look().at("/dispatch/cron/mechanism"), "service");
     rig.cured("HM208", ["scoped", "scoped"], look);

@@ -136,7 +136,7 @@ fn after_a_restart_of_the_system_bus_serve_places_jobs_by_the_service_mechanism(
     serve.systemctl("start").settle();
     assert_eq!(facts(&runs(&rig)[0]), SCOPE);
     let pid = serve.pid();
-    rig.sh("systemctl restart dbus");
+    rig.restart_system_bus();
     arm(&rig, WAITS);
     serve.minute();
     began(&rig);

@@ -116,6 +116,12 @@ impl Rig {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
+    /// Restarts the system bus, and waits until logind is back on it: for a moment nobody has its name.
+    pub(crate) fn restart_system_bus(&self) {
+        let ping = "org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.DBus.Peer Ping";
+        self.sh(&format!("systemctl restart dbus && busctl call {ping}"));
+    }
+
     /// Runs a script of root's inside, which must work.
     pub(crate) fn sh(&self, script: &str) -> String {
         self.must(&["exec", "sh", "-euc", script])
