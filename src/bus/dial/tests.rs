@@ -243,6 +243,25 @@ async fn a_bus_without_a_manager_is_not_a_mute_one() {
 }
 
 #[tokio::test]
+async fn a_bus_that_said_that_there_is_no_manager_and_then_stalls_has_none() {
+    let mut answer = bus(false);
+    let mut asked = 0;
+    let fake = Fake::answering(move |message: &Message| {
+        let is_owner = |member: &str| member == "NameHasOwner";
+        asked += usize::from(message.header().member().is_some_and(|name| is_owner(name)));
+        if asked > 1 {
+            return Vec::new();
+        }
+        answer(message)
+    });
+    let (stage, failure) = refusal(Door::SessionBus, &fake.path()).await;
+    assert_eq!(
+        (stage, failure.kind),
+        (Stage::ManagerAnswers, FailureKind::NoManager)
+    );
+}
+
+#[tokio::test]
 async fn an_error_of_the_manager_keeps_its_name() {
     let mut answer = bus(true);
     let fake = Fake::answering(move |message: &Message| {
