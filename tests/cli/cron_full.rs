@@ -67,16 +67,22 @@ fn completed(slot: &str) -> (String, String) {
     ("completed".to_owned(), slot.to_owned())
 }
 
-#[test]
-fn a_full_disk_under_a_pass_by_hand_is_told_and_loses_no_slot() {
-    let sandbox = counted("2026-06-17T10:00:00+00:00");
-    let before = std::fs::read(sandbox.home().join("cron/jobs.json")).expect("the store");
+/// A pass by hand.
+fn tick(sandbox: &Sandbox) -> Command {
     let mut tick = Command::new(env!("CARGO_BIN_EXE_hermes"));
     tick.args(["cron", "tick"])
         .env("HOME", sandbox.user_home())
         .env("PATH", "/usr/bin:/bin")
         .env("TZ", "UTC")
         .env("__HERMES_NOW", NOW);
+    tick
+}
+
+#[test]
+fn a_full_disk_under_a_pass_by_hand_is_told_and_loses_no_slot() {
+    let sandbox = counted("2026-06-17T10:00:00+00:00");
+    let before = std::fs::read(sandbox.home().join("cron/jobs.json")).expect("the store");
+    let tick = tick(&sandbox);
     let full = serving::patient(&sandbox, &tick, "ulimit -f 0;")
         .output()
         .expect("it runs");
@@ -272,12 +278,7 @@ fn a_run_whose_end_cannot_be_written_was_started_all_the_same_and_runs_once() {
                  for pid in \"$PPID\" \"$pass\"; do prlimit --pid \"$pid\" --fsize=0 || exit 9; done\n\
                  echo ran >>\"$HERMES_HOME/ran\"";
     script(&sandbox, "ok.sh", fills);
-    let mut tick = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    tick.args(["cron", "tick"])
-        .env("HOME", sandbox.user_home())
-        .env("PATH", "/usr/bin:/bin")
-        .env("TZ", "UTC")
-        .env("__HERMES_NOW", NOW);
+    let tick = tick(&sandbox);
     let pass = serving::patient(&sandbox, &tick, "").output();
     let pass = pass.expect("it runs");
     let told = String::from_utf8_lossy(&pass.stderr).into_owned();

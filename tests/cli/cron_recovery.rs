@@ -159,16 +159,20 @@ fn a_run_that_is_stopped_by_sigterm_counts_once_and_is_an_incident() {
     assert_eq!(stored(&sandbox)[0]["repeat"]["completed"], 1);
 }
 
-#[test]
-fn a_run_that_somebody_cancelled_is_no_incident() {
-    let sandbox = due(&json!({}));
-    let ledger = left(&sandbox);
+/// A run that somebody cancelled, and nobody ended.
+fn cancelled(sandbox: &Sandbox) {
+    let ledger = left(sandbox);
     let at = "2026-06-17T09:59:30Z".parse().expect("an instant");
     let cause = Cause::Other("cancelled".to_owned());
     ledger
         .record_cause(RUN, &cause, "asked", at)
         .expect("a cause");
-    drop(ledger);
+}
+
+#[test]
+fn a_run_that_somebody_cancelled_is_no_incident() {
+    let sandbox = due(&json!({}));
+    cancelled(&sandbox);
     pass(&sandbox, "none");
     assert_eq!(row(&sandbox).0, "unknown");
     assert_eq!(incidents(&sandbox), [""; 0]);
@@ -177,13 +181,7 @@ fn a_run_that_somebody_cancelled_is_no_incident() {
 #[test]
 fn a_cancelled_run_that_is_booked_later_is_no_incident() {
     let sandbox = due(&json!({}));
-    let ledger = left(&sandbox);
-    let at = "2026-06-17T09:59:30Z".parse().expect("an instant");
-    let cause = Cause::Other("cancelled".to_owned());
-    ledger
-        .record_cause(RUN, &cause, "asked", at)
-        .expect("a cause");
-    drop(ledger);
+    cancelled(&sandbox);
     saved(&sandbox, "it was asked to stop");
     pass(&sandbox, "none");
     assert_eq!(row(&sandbox).0, "failed");

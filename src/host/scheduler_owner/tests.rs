@@ -8,7 +8,7 @@ use super::*;
 use crate::host::facts::GatewayState;
 use crate::host::liveness::Death;
 
-fn record(pid: u32, liveness: Liveness) -> OwnerRecord {
+pub(super) fn record(pid: u32, liveness: Liveness) -> OwnerRecord {
     OwnerRecord {
         pid,
         start_ticks: Some(1),

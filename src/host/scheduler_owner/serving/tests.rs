@@ -76,17 +76,7 @@ fn b44_a_gateway_of_the_root_serves_the_profiles_that_it_names_or_all() {
 }
 
 fn record(pid: u32) -> OwnerRecord {
-    OwnerRecord {
-        pid,
-        start_ticks: Some(1),
-        started_at: None,
-        boot: None,
-        pid_namespace: None,
-        home: None,
-        version: None,
-        command: Vec::new(),
-        liveness: Liveness::Alive,
-    }
+    super::super::tests::record(pid, Liveness::Alive)
 }
 
 #[test]
