@@ -97,6 +97,14 @@ impl Layer {
             Format::Yaml => yaml::parse(text),
             Format::Toml => toml::parse(text),
         };
+        let is_table = |root: &Node| matches!(root.content, Content::Table(_) | Content::Null);
+        let parsed = parsed.and_then(|root| {
+            is_table(&root).then_some(()).ok_or_else(|| Flaw {
+                at: Some(root.at),
+                message: format!("it is {}, not a table", root.content.name()),
+            })?;
+            Ok(root)
+        });
         match parsed {
             Ok(root) => Self::of_document(format, file, &root),
             Err(flaw) => Self {

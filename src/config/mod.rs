@@ -106,8 +106,14 @@ impl Config {
         let key = setting.key;
         let names = [Some(key.name), key.also, key.variable];
         let is_its = |problem: &Problem| {
+            // A section that is none hides all that belongs there.
+            let within = |name: &&str, written: &str| {
+                let rest = name.strip_prefix(written);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
             let written = problem.key.as_deref();
-            written.is_some() && names.contains(&written)
+            let mut names = names.iter().flatten();
+            written.is_some_and(|written| names.any(|name| within(name, written)))
         };
         let hides = |problem: &&Problem| match problem.kind {
             _ if problem.source() <= setting.current.origin.source => false,

@@ -228,13 +228,14 @@ fn go_on(job: &mut RawJob, run: &Run<'_>, now: Timestamp, zone: &TimeZone) {
     }
 }
 
-/// Our own note of the slot that comes after a run that somebody asked for: that takes none.
+/// Our own note of the slot that comes after a run that somebody asked for, which takes none, and of when
+/// that run is: it says nothing of any other.
 const SET_ASIDE: &str = "next_after_run";
 
 /// Puts a run that somebody asks for before this slot. Both programs read a next run that is named so as
 /// one that was asked for.
 pub(super) fn ask_for(job: &mut RawJob, at: &str, slot: &str) {
-    set_own(job, SET_ASIDE, json!(slot));
+    set_own(job, SET_ASIDE, json!({"run": at, "slot": slot}));
     job.insert("next_run_at".into(), json!(at));
     job.insert("manual_run_at".into(), json!(at));
 }
@@ -243,8 +244,9 @@ pub(super) fn ask_for(job: &mut RawJob, at: &str, slot: &str) {
 #[must_use]
 pub fn set_aside(job: &RawJob) -> Option<&str> {
     let asked_for = Job::read(job).is_manual();
-    let slot = job.get("x_hermes")?.get(SET_ASIDE)?;
-    slot.as_str().filter(|_| asked_for)
+    let note = job.get("x_hermes")?.get(SET_ASIDE)?;
+    let of_this = note.get("run")? == job.get("manual_run_at")?;
+    note.get("slot")?.as_str().filter(|_| asked_for && of_this)
 }
 
 /// Sees to it that a recurring job has a next slot.

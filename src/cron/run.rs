@@ -205,10 +205,8 @@ impl Context<'_> {
         prompt: &str,
         environment: &BTreeMap<String, String>,
     ) -> Result<Report> {
-        let agent = self.agent.ok_or_else(|| {
-            let home = environment.get("HERMES_HOME").map_or("", String::as_str);
-            not_configured(&Path::new(home).join("config.toml"), false)
-        })?;
+        let missing = || not_configured(&self.home.join("config.toml"), false);
+        let agent = self.agent.ok_or_else(missing)?;
         let program = agent
             .command
             .first()

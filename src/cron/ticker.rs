@@ -262,10 +262,11 @@ impl Ticker {
         // A pass by hand waits for its own runs alone.
         let turns = self.markers.is_some();
         for id in swept.alive.into_iter().filter(|_| turns) {
-            if !self.waited_for.insert(id.clone()) {
+            if self.waited_for.contains(&id) {
                 continue;
             }
             let held = self.dispatcher.hold_left_behind(&id).await?;
+            self.waited_for.insert(id.clone());
             (self.dispatcher.parts.say)(&format!(
                 "Execution {id} goes on in its worker; waiting for its end."
             ));
@@ -332,6 +333,7 @@ impl Ticker {
             .as_ref()
             .is_some_and(|seen| seen.holds(version, now))
         {
+            self.stopped = None;
             return Ok(Found::default());
         }
         let scan = Scan {
@@ -339,10 +341,11 @@ impl Ticker {
             in_flight: flight::reasons(&self.running, &self.dispatcher.zone()),
             now,
             last_pass,
-            stopped: self.stopped.take(),
+            stopped: self.stopped,
             waiting: flight::waiting(&self.running),
         };
         let found = scan.run().await?;
+        self.stopped = None;
         self.tell_of_held(&found);
         Markers::of(&self.dispatcher.parts.home).caught_up(found.catch_ups);
         // The version of before: what somebody else wrote since then has not been looked at.

@@ -97,6 +97,28 @@ fn the_hint_where_no_agent_is_configured_can_be_pasted() {
 }
 
 #[test]
+fn a_policy_in_what_is_no_table_cannot_be_read() {
+    for text in [
+        "cron:\n  - require_restart_safe_scope: true\n",
+        "cron: \"require_restart_safe_scope: true\"\n",
+        "- cron:\n    require_restart_safe_scope: true\n",
+    ] {
+        let sandbox = with(&[job(ID, &json!({}))]);
+        sandbox.write("config.yaml", text);
+        let (_, _, err) = said(&sandbox, &["cron", "list"]);
+        assert!(
+            err.contains("config.yaml:1:") && err.contains("counts as on until it can be read"),
+            "{text}: {err}"
+        );
+    }
+    // A file of remarks says nothing.
+    let sandbox = with(&[job(ID, &json!({}))]);
+    sandbox.write("config.yaml", "# nothing yet\n");
+    let (_, _, err) = said(&sandbox, &["cron", "list"]);
+    assert!(!err.contains("config.yaml"), "{err}");
+}
+
+#[test]
 fn a_policy_that_cannot_be_read_is_told() {
     for value in ["maybe", "\"true\"", "1"] {
         let sandbox = with(&[job(ID, &json!({}))]);

@@ -146,7 +146,6 @@ impl Dispatcher {
         blocking(move || verdicts.get(&*clock)).await
     }
 
-    /// One warning for each life of this process, not one for each job.
     fn refusal(&self, decision: &Decision) -> Error {
         refusal_of(decision, self.parts.settings.scope_unread.as_deref())
     }
@@ -160,6 +159,7 @@ impl Dispatcher {
         }
     }
 
+    /// One warning for each life of this process, not one for each job.
     fn warn_once(&self, decision: &Decision) {
         if self.warned.swap(true, Ordering::Relaxed) {
             return;

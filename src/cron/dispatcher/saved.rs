@@ -4,6 +4,7 @@
 use super::close::{Ended, owner_of};
 use super::{Dispatcher, blocking};
 use crate::cron::delivery::{Command, Deliver as _, Delivered, FAILED, Parcel, UNKNOWN};
+use crate::cron::fire_lock;
 use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::cron::redact::redact;
@@ -143,7 +144,10 @@ impl Dispatcher {
             environment: &self.parts.environment,
             guard: true,
         };
-        let delivered = command.deliver(&parcel).await;
+        let delivered = match fire_lock::take(&self.parts.home.cron(), &row.job_id).await {
+            Ok(_lock) => command.deliver(&parcel).await,
+            Err(error) => Err(error),
+        };
         let word = delivered.as_ref().map_or(FAILED, |how| how.word());
         let error = delivered.err();
         let error = error.map(|error| redact(&error.in_full(), &self.parts.environment));

@@ -48,7 +48,7 @@ fn slot_after(
     let next = || Job::read(job).next_run_at.text().map(str::to_owned);
     let text = own.or_else(next).unwrap_or_default();
     let slot = zones.instant(&text).unwrap_or(at);
-    if slot >= at || at <= now {
+    if slot > at || at <= now {
         return Ok(text);
     }
     let schedule = Job::read(job).schedule();

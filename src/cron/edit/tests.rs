@@ -231,3 +231,19 @@ fn counts_and_lengths_are_read_as_people_write_them() {
         assert_eq!(seconds(bad).unwrap_err().kind(), Kind::Usage, "{bad}");
     }
 }
+
+#[test]
+fn the_schedule_starts_after_a_run_that_is_asked_for_at_the_time_of_a_slot() {
+    let mut job = new(&Wishes {
+        schedule: Some(read("0 9 * * *")),
+        prompt: Some("look".to_owned()),
+        ..Wishes::default()
+    });
+    let at = "2026-06-18T07:00:00Z".parse().unwrap();
+    resume_with_run(&mut job, at, (now(), &zones())).unwrap();
+    assert_eq!(job["next_run_at"], "2026-06-18T09:00:00+02:00");
+    assert_eq!(
+        crate::cron::finish::set_aside(&job),
+        Some("2026-06-19T09:00:00+02:00")
+    );
+}

@@ -47,6 +47,22 @@ fn b73_a_good_run_keeps_the_slot_that_was_planned() {
 }
 
 #[test]
+fn a_slot_that_was_set_aside_is_that_of_the_run_it_was_set_aside_for() {
+    let mut job = recurring();
+    ask_for(
+        &mut job,
+        "2026-06-17T10:00:00+00:00",
+        "2026-06-17T10:30:00+00:00",
+    );
+    assert_eq!(set_aside(&job), Some("2026-06-17T10:30:00+00:00"));
+    // Hermes Agent was asked for another one since.
+    for key in ["manual_run_at", "next_run_at"] {
+        job.insert(key.into(), json!("2026-06-18T08:00:00+00:00"));
+    }
+    assert_eq!(set_aside(&job), None);
+}
+
+#[test]
 fn b143_the_last_success_survives_a_failure_and_a_delivery_error() {
     let mut job = recurring();
     mark(&mut job, &run(true), now(), &TimeZone::UTC);
