@@ -139,6 +139,7 @@ fn view(choice: &Choice, facts: &Facts) -> Vec<String> {
         ("--unit", unit.cloned()),
         ("--pid", pid.map(|pid| pid.to_string())),
         ("--user", choice.user.clone()),
+        ("--profile", choice.profile.clone()),
     ] {
         words.extend(
             value

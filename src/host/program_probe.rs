@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::facts::OwnName;
 
 /// The `PATH` of what was given none: whatever starts it looks there.
-pub const DEFAULT_PATH: &str = "/usr/bin:/bin";
+pub const LIBC_PATH: &str = "/usr/bin:/bin";
 
 /// The first executable of that name on a `PATH`.
 #[must_use]

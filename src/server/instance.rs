@@ -148,14 +148,15 @@ impl Instance {
         let directory = home.run_dir();
         let path = directory.join(LOCK);
         prepare(home, &directory)?;
-        let mut lock = files::wait_lock(&path)?;
+        let lock = files::wait_lock(&path)?;
         // What was waited for may have been removed meanwhile, and be nobody's lock any more. Once: not all
-        // file systems have a number for a file that stays.
-        if matches!(lock.is_at(&path), Ok(None | Some(false))) {
-            prepare(home, &directory)?;
-            lock = files::wait_lock(&path)?;
+        // file systems have a number for a file that stays. Then our own lock would stand in our way.
+        if !matches!(lock.is_at(&path), Ok(None | Some(false))) {
+            return Ok(Self::with(lock, directory));
         }
-        Ok(Self::with(lock, directory))
+        drop(lock);
+        prepare(home, &directory)?;
+        Ok(Self::with(files::wait_lock(&path)?, directory))
     }
 
     /// Takes the home for as long as an order takes; `None` where a serve has it.

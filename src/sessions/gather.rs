@@ -119,8 +119,10 @@ impl View {
         self.open = snapshot
             .read(|c| rows::open_sessions(c, MOST))?
             .unwrap_or_default();
-        let ours = snapshot.read(|c| store::open_sessions(c, MOST))?;
-        self.drivers.ours = ours.iter().map(|card| card.id.clone()).collect();
+        let ours = snapshot
+            .read(|c| rows::own_open_sessions(c, MOST))?
+            .unwrap_or_default();
+        self.drivers.ours = ours.iter().map(|session| session.id.clone()).collect();
         self.drivers.left = snapshot.read(store::not_driven)?;
         let backends = snapshot.read(|c| rows::backend_heartbeats(c, MOST))?;
         // Serve gives a sign of life too; it is known by its lock.
@@ -135,7 +137,7 @@ impl View {
             .map(|row| backend(row, machine, self.now.wall))
             .collect();
         self.own = snapshot.read(store::own_of_heartbeats)?;
-        self.open.extend(ours.into_iter().map(listed));
+        self.open.extend(ours);
         self.ended = snapshot.read(rows::ended)?.unwrap_or_default();
         self.loops = snapshot.read(|c| loops(c, MOST))?.unwrap_or_default();
         self.heartbeats = snapshot.read(|c| heartbeats(c, MOST))?.unwrap_or_default();
@@ -272,23 +274,6 @@ impl View {
             },
             schedules: self.schedules(id),
         }
-    }
-}
-
-/// A session of ours among those of Hermes Agent.
-fn listed(card: store::Card) -> StoredSession {
-    StoredSession {
-        id: card.id,
-        source: card.source,
-        title: card.title,
-        cwd: card.cwd,
-        model: card.model,
-        parent_session_id: card.parent_id,
-        hidden: card.hidden,
-        started_at: db::instant(card.started_at),
-        last_activity_at: db::instant(card.last_active),
-        message_count: i64::try_from(card.message_count).unwrap_or(i64::MAX),
-        ..StoredSession::default()
     }
 }
 

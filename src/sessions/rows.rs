@@ -99,6 +99,18 @@ pub struct StoredSession {
     pub pinned: bool,
     /// Not shown to a person.
     pub hidden: bool,
+    /// Who made it.
+    pub maker: Maker,
+}
+
+/// The program that made a session, and has it in a table of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Maker {
+    /// Hermes Agent: `sessions`.
+    #[default]
+    HermesAgent,
+    /// Our serve: `hermes_sessions`.
+    Serve,
 }
 
 fn session(row: Fields<'_>) -> StoredSession {
@@ -128,6 +140,7 @@ fn session(row: Fields<'_>) -> StoredSession {
         archived: row.flag("archived"),
         pinned: row.flag("pinned"),
         hidden: row.flag("hidden"),
+        maker: Maker::HermesAgent,
     }
 }
 
@@ -161,6 +174,7 @@ fn own_session(row: Fields<'_>) -> StoredSession {
         last_activity_at: row.instant("last_active"),
         cwd: row.text("cwd"),
         hidden: row.flag("hidden"),
+        maker: Maker::Serve,
         ..StoredSession::default()
     }
 }
@@ -169,17 +183,21 @@ fn own_session(row: Fields<'_>) -> StoredSession {
 struct Table {
     name: &'static str,
     columns: &'static [&'static str],
+    /// The newest by this come first.
+    newest: &'static str,
     read: fn(Fields<'_>) -> StoredSession,
 }
 
 const THEIRS: Table = Table {
     name: "sessions",
     columns: &SESSION,
+    newest: "started_at",
     read: session,
 };
 const OURS: Table = Table {
     name: "hermes_sessions",
     columns: &OWN,
+    newest: "last_active",
     read: own_session,
 };
 
@@ -196,7 +214,7 @@ fn select(
     if !columns.missing(needed).is_empty() {
         return Ok(Some(Vec::new()));
     }
-    let order = columns.newest_first("started_at");
+    let order = columns.newest_first(table.newest);
     let sql = format!(
         "{} {condition}{order} LIMIT {most}",
         columns.select(table.columns)

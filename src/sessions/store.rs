@@ -23,7 +23,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-pub use read::{not_driven, open_sessions, own_of_heartbeats, ticks_of};
+pub use read::{not_driven, own_of_heartbeats, ticks_of};
 pub use record::{Backend, Card, Found, Loaded, Message, StoredTimer, Theirs, Tick, Write, state};
 
 use crate::db;
@@ -109,8 +109,7 @@ impl Store {
     /// # Errors
     /// When SQLite refuses.
     pub fn timer_row(&self, session_id: &str, kind: &str) -> Result<Option<String>> {
-        row(&self.connection, &format!("{kind}:{session_id}"))
-            .map_err(|error| failed("read", error))
+        timer_row(&self.connection, session_id, kind).map_err(|error| failed("read", error))
     }
 
     /// Changes the row of a timer, if it still has this text, and nothing beside it.
@@ -225,6 +224,18 @@ pub enum Step<'a> {
         /// What is to be saved.
         save: &'a Save,
     },
+}
+
+/// The row of a timer, whosever it is.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn timer_row(
+    connection: &Connection,
+    session_id: &str,
+    kind: &str,
+) -> rusqlite::Result<Option<String>> {
+    row(connection, &format!("{kind}:{session_id}"))
 }
 
 fn row(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {

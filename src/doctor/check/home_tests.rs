@@ -7,6 +7,7 @@ mod jobs;
 mod ledger;
 mod missing;
 mod needs;
+mod outputs;
 mod reads;
 mod sample;
 mod scheduler;

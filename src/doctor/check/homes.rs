@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::config::ProblemKind;
 use crate::doctor::check::Outcome;
 use crate::doctor::evidence::jobs::JobStore;
 use crate::doctor::evidence::read::{FileKind, Trouble, TroubleKind};
@@ -96,6 +97,19 @@ pub(super) fn ledger<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Optio
 /// The state of sessions and timers, where it can be read.
 pub(super) fn state<'a>(home: &'a HomeEvidence, outcome: &mut Outcome) -> Option<&'a State> {
     content(home, ("state.db", &home.databases.state), outcome)
+}
+
+/// Why one setting of the home is only guessed.
+pub(super) fn unknown(home: &HomeEvidence, setting: &str) -> Option<Gap> {
+    let problem = home.config.unknown(setting)?;
+    if problem.kind == ProblemKind::Denied {
+        return Some(super::config::denied(home, problem));
+    }
+    Some(Gap {
+        kind: GapKind::Failed,
+        why: problem.to_string(),
+        would_tell: ours(home, ["config", "check"]),
+    })
 }
 
 /// Why settings of the home, its zone among them, are only guessed: a file that may name others cannot be

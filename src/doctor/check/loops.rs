@@ -13,6 +13,7 @@ use crate::doctor::evidence::stores::State;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::output::human;
+use crate::sessions::rows::Maker;
 use crate::timers::loop_row::LoopRow;
 use crate::timers::row::Status;
 
@@ -126,7 +127,7 @@ fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Few) -> Vec<Tim
                     awaiting: None,
                     routed: driver::is_routed(state, session),
                     left: left(state, session),
-                    own: state.is_own(session),
+                    own: is_own(state, session),
                 });
             }
             Ok(_) => {}
@@ -137,6 +138,11 @@ fn timers<'a>(home: &HomeEvidence, state: &'a State, found: &mut Few) -> Vec<Tim
 
 fn seconds(whole: u64) -> f64 {
     f64::from(u32::try_from(whole).unwrap_or(u32::MAX))
+}
+
+fn is_own(state: &State, session: &str) -> bool {
+    let session = state.session(session);
+    session.is_some_and(|session| session.maker == Maker::Serve)
 }
 
 fn left<'a>(state: &'a State, session: &str) -> Option<&'a str> {
@@ -157,7 +163,7 @@ fn of_loop<'a>(state: &'a State, session: &'a str, row: &'a LoopRow) -> Timer<'a
         awaiting: awaiting.flatten(),
         routed: row.is_routed(),
         left: left(state, session),
-        own: state.is_own(session),
+        own: is_own(state, session),
     }
 }
 

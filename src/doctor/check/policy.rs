@@ -1,13 +1,12 @@
 //! What the operator asked for, and whether it can be had. Pure.
 
 use super::{Check, Group, Outcome, homes};
-use crate::config::ProblemKind;
 use crate::dispatch::Mode;
 use crate::dispatch::facts::Launcher;
 use crate::dispatch::mode::Reason;
 use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation};
-use crate::host::{Gap, GapKind};
+use crate::host::Gap;
 
 /// The check of the policy.
 pub(super) const CHECKS: &[Check] = &[Check {
@@ -24,16 +23,7 @@ const SETTING: &str = "cron.require_restart_safe_scope";
 
 /// Why the configuration of the dispatched home does not say.
 fn unread(evidence: &Evidence) -> Option<Gap> {
-    let home = evidence.dispatched()?;
-    let problem = home.config.unknown(SETTING)?;
-    if problem.kind == ProblemKind::Denied {
-        return Some(super::config::denied(home, problem));
-    }
-    Some(Gap {
-        kind: GapKind::Failed,
-        why: problem.to_string(),
-        would_tell: homes::ours(home, ["config", "check"]),
-    })
+    homes::unknown(evidence.dispatched()?, SETTING)
 }
 
 fn policy(evidence: &Evidence) -> Outcome {

@@ -12,7 +12,7 @@ use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::Program;
 use crate::host::liveness::{Identity, Liveness};
 use crate::output::human;
-use crate::sessions::rows::{BackendHeartbeat, LiveLease, StoredSession};
+use crate::sessions::rows::{BackendHeartbeat, LiveLease, Maker, StoredSession};
 
 /// The checks of sessions.
 pub(super) const CHECKS: &[Check] = &[Check {
@@ -226,12 +226,16 @@ fn orphans(evidence: &Evidence, home: &HomeEvidence, state: &State) -> Option<Fi
         at.is_none_or(|at| evidence.now.duration_since(at).as_secs() > limit)
     };
     let orphaned = |session: &&StoredSession| {
-        let ours = matches!(
+        let reaped = matches!(
             session.source.as_str(),
             "tui" | "desktop" | "subagent" | "unknown"
-        );
+        ) && session.maker == Maker::HermesAgent;
         let begun = session.started_at.is_some() && old(session.started_at);
-        ours && !session.pinned && begun && old(session.last_activity_at) && !is_held(home, session)
+        reaped
+            && !session.pinned
+            && begun
+            && old(session.last_activity_at)
+            && !is_held(home, session)
     };
     let left: Vec<_> = state.open.iter().filter(orphaned).collect();
     if left.is_empty() {

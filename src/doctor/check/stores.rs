@@ -333,7 +333,11 @@ fn output(home: &HomeEvidence, outcome: &mut Outcome) {
     let Some((fullest, files)) = output.fullest.as_ref() else {
         return;
     };
-    // What is kept on purpose is not too much.
+    // What is kept on purpose is not too much, and nothing is deleted on a guess.
+    if let Some(gap) = homes::unknown(home, "cron.output_retention") {
+        outcome.could_not("how many outputs are to be kept", &gap);
+        return;
+    }
     let wanted = home.settings().cron.output_retention;
     let wanted = wanted.map(|wanted| usize::try_from(wanted).unwrap_or(usize::MAX));
     let kept = wanted.unwrap_or(MANY_FILES);

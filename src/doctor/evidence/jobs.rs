@@ -2,9 +2,9 @@
 //! that it has the wrong kind. Nothing here is written back, so nothing else is kept.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use super::read::Trouble;
+use super::stores::Index;
 use crate::cron::claim::Holder;
 use crate::cron::needs::Unmet;
 use crate::home::Home;
@@ -19,8 +19,8 @@ pub struct JobStore {
     pub oddities: Vec<Oddity>,
     /// Entries that are no objects and are dropped by every reader.
     pub dropped: usize,
-    /// Where its jobs are in the order of their ids; made at the first question.
-    pub by_id: OnceLock<Vec<usize>>,
+    /// Where its jobs are, by their ids.
+    pub by_id: Index,
 }
 
 impl JobStore {
@@ -32,15 +32,8 @@ impl JobStore {
     /// The first job of this id.
     #[must_use]
     pub fn job(&self, id: &str) -> Option<&Job> {
-        let id_at = |place: &usize| self.jobs.get(*place).map(|job| job.id.as_str());
-        let by_id = self.by_id.get_or_init(|| {
-            let mut by_id: Vec<usize> = (0..self.jobs.len()).collect();
-            by_id.sort_by_key(id_at);
-            by_id
-        });
-        let first = by_id.partition_point(|place| id_at(place) < Some(id));
-        let job = self.jobs.get(*by_id.get(first)?)?;
-        (job.id == id).then_some(job)
+        let ids = self.jobs.iter().map(|job| job.id.as_str());
+        self.jobs.get(*self.by_id.places(ids, id).first()?)
     }
 }
 

@@ -69,7 +69,7 @@ impl Clone for Index {
 }
 
 impl Index {
-    fn places<'a>(&self, keys: impl Iterator<Item = &'a str>, key: &str) -> &[usize] {
+    pub(super) fn places<'a>(&self, keys: impl Iterator<Item = &'a str>, key: &str) -> &[usize] {
         let index = self.0.get_or_init(|| {
             let mut index = HashMap::<String, Vec<usize>>::new();
             for (place, key) in keys.enumerate() {
@@ -100,10 +100,8 @@ impl Ledger {
 pub struct State {
     /// The version of its schema.
     pub schema: Option<i64>,
-    /// Sessions that have not ended, the newest first.
+    /// Sessions that have not ended: those of Hermes Agent, the newest first, and then ours likewise.
     pub open: Vec<StoredSession>,
-    /// Those of our serve, likewise.
-    pub own: Vec<StoredSession>,
     /// Sessions that have ended and have a timer, whosever they are.
     pub ended: Vec<StoredSession>,
     /// Loops, by session.
@@ -120,35 +118,20 @@ pub struct State {
     pub routing: Vec<Routing>,
     /// Leases of turns.
     pub leases: Vec<Lease>,
-    /// Where each session is, the open before our own and those before the ended.
+    /// Where each session is, the open before the ended.
     pub by_id: Index,
 }
 
 impl State {
-    /// Whether this is an open session of our serve.
-    #[must_use]
-    pub fn is_own(&self, id: &str) -> bool {
-        let place =
-            |place: &usize| (self.open.len()..self.open.len() + self.own.len()).contains(place);
-        self.places(id).iter().any(place)
-    }
-
-    fn places(&self, id: &str) -> &[usize] {
-        let ids = [&self.open, &self.own, &self.ended].into_iter().flatten();
-        let ids = ids.map(|session| session.id.as_str());
-        self.by_id.places(ids, id)
-    }
-
     /// The session, open or ended.
     #[must_use]
     pub fn session(&self, id: &str) -> Option<&StoredSession> {
-        let lists = [&self.open, &self.own, &self.ended];
-        let mut place = *self.places(id).first()?;
-        lists.into_iter().find_map(|list| {
-            let found = list.get(place);
-            place = place.saturating_sub(list.len());
-            found
-        })
+        let ids = self.open.iter().chain(&self.ended);
+        let ids = ids.map(|session| session.id.as_str());
+        let place = *self.by_id.places(ids, id).first()?;
+        self.open
+            .get(place)
+            .or_else(|| self.ended.get(place.checked_sub(self.open.len())?))
     }
 }
 

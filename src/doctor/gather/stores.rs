@@ -119,11 +119,11 @@ fn state(snapshot: &Snapshot) -> Result<State, Damage> {
     snapshot.read(|connection| {
         let loops = timer_rows::loops(connection, TIMERS)?.unwrap_or_default();
         let heartbeats = timer_rows::heartbeats(connection, TIMERS)?.unwrap_or_default();
-        let open = session_rows::open_sessions(connection, SOME)?.unwrap_or_default();
-        let own = session_rows::own_open_sessions(connection, SOME)?.unwrap_or_default();
+        let mut open = session_rows::open_sessions(connection, SOME)?.unwrap_or_default();
+        let ours = session_rows::own_open_sessions(connection, SOME)?;
+        open.extend(ours.into_iter().flatten());
         let mut ended = Vec::new();
-        let listed = open.iter().chain(&own);
-        let mut known: HashSet<&str> = listed.map(|session| session.id.as_str()).collect();
+        let mut known: HashSet<&str> = open.iter().map(|session| session.id.as_str()).collect();
         let timed = loops.iter().map(|timer| timer.session_id.as_str());
         for id in timed.chain(heartbeats.iter().map(|timer| timer.session_id.as_str())) {
             if known.insert(id) {
@@ -138,7 +138,6 @@ fn state(snapshot: &Snapshot) -> Result<State, Damage> {
         Ok(State {
             schema: session_rows::schema_version(connection)?,
             open,
-            own,
             ended,
             loops,
             heartbeats,

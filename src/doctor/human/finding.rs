@@ -150,10 +150,7 @@ fn what_it_does(page: &mut Page, remedy: &Remedy, indent: &str) {
 /// The symptoms, one line each: their cause has the way out. Where it has none, theirs are told.
 fn explained(page: &mut Page, tree: Tree<'_>) {
     let least = page.look.least;
-    let mut shown = tree
-        .explained()
-        .filter(|(found, _)| found.severity >= least)
-        .peekable();
+    let mut shown = tree.explained(least).peekable();
     if shown.peek().is_none() {
         return;
     }

@@ -46,11 +46,13 @@ impl<'a> Tree<'a> {
             .or_else(|| self.all().find_map(of))
     }
 
-    /// What is explained, each with whether a way out of what explains it is told above it.
-    pub fn explained(self) -> impl Iterator<Item = (&'a Reported, bool)> {
+    /// What is explained and no less than this, each with whether a way out of what explains it is told
+    /// above it.
+    pub fn explained(self, least: Severity) -> impl Iterator<Item = (&'a Reported, bool)> {
         let mut mended: Vec<&str> = Vec::new();
         mended.extend((!self.root.remedies.is_empty()).then_some(self.root.id.as_str()));
-        self.symptoms.iter().map(move |found| {
+        let shown = move |found: &&Reported| found.severity >= least;
+        self.symptoms.iter().filter(shown).map(move |found| {
             let cause = found.cause.as_deref();
             let above = cause.is_some_and(|cause| mended.contains(&cause));
             if above || !found.remedies.is_empty() {

@@ -1,6 +1,7 @@
 //! Recorded hosts for tests of the whole binary, kept equal to the examples that the checks are tested
 //! on. After a change of the facts: `INSTA_UPDATE=always cargo test --lib recorded`.
 
+use super::{Choice, view};
 use crate::host::Facts;
 
 fn record(name: &str, facts: &Facts) {
@@ -20,4 +21,15 @@ fn recorded_hosts_are_those_of_the_examples() {
     let mut facts = Facts::example();
     facts.without_linger();
     record("without_linger", &facts);
+}
+
+#[test]
+fn what_verifies_asks_from_the_same_point_of_view() {
+    let choice = Choice {
+        user: Some("svc".to_owned()),
+        profile: Some("ops".to_owned()),
+        ..Choice::default()
+    };
+    let words = view(&choice, &Facts::example());
+    assert_eq!(words[..4].join(" "), "--user svc --profile ops");
 }

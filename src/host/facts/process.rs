@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::{Fact, Program};
-use crate::host::program_probe::DEFAULT_PATH;
+use crate::host::program_probe::LIBC_PATH;
 
 /// One process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -163,9 +163,7 @@ impl Environment {
     /// element, the working directory; where none is set, a libc looks in its own places.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.variables
-            .get("PATH")
-            .map_or(DEFAULT_PATH, String::as_str)
+        self.variables.get("PATH").map_or(LIBC_PATH, String::as_str)
     }
 
     /// Our selection of these variables.

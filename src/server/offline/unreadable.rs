@@ -5,7 +5,7 @@ use super::{Ordered, Which, one, stored, theirs};
 use crate::error::Result;
 use crate::home::Home;
 use crate::runtime::Runtime;
-use crate::sessions::store::Store;
+use crate::sessions::store::{Store, timer_row};
 use crate::timers::heartbeat_row::HeartbeatRow;
 use crate::timers::loop_row::LoopRow;
 use crate::timers::row::Status;
@@ -44,30 +44,27 @@ fn ended(which: Which, reason: &str) -> String {
     text.unwrap_or_default()
 }
 
-/// Ends the timer of the session that a name means, where its row cannot be read; `None` where it can,
-/// or there is no store.
+/// Ends the timer of the session that a name means, where its row cannot be read; `None` where it can, or
+/// the store tells nothing now: then it is another's to say why. It is written to for such a row alone.
 ///
 /// # Errors
-/// When there is no such session or timer, anybody else alive may have a session of Hermes Agent's, or
-/// the store refuses.
+/// When anybody else alive may have a session of Hermes Agent's, or the store refuses.
 pub fn end(
     runtime: &Runtime,
     home: &Home,
     (name, which): (&str, Which),
     reason: &str,
 ) -> Result<Option<SetAside>> {
-    let Some((snapshot, named)) = super::look_up(home, name)? else {
+    let Ok(Some((snapshot, named))) = super::look_up(home, name) else {
         return Ok(None);
     };
-    drop(snapshot);
     let Ok(named) = one(name, named) else {
         // Whoever is asked next says what a name may mean, and knows more names.
         return Ok(None);
     };
     let (id, ours) = (named.id, named.ours);
     let kind = which.word();
-    let mut store = Store::open(&home.state_db())?;
-    let Some(text) = store.timer_row(&id, kind)? else {
+    let Ok(Some(text)) = snapshot.read(|connection| timer_row(connection, &id, kind)) else {
         return Ok(None);
     };
     if !is_unreadable(which, &text) {
@@ -79,6 +76,7 @@ pub fn end(
     let row = ended(which, reason);
     let at = runtime.clock.wall().as_millisecond();
     let key = format!("unreadable:{kind}:{id}:{at}");
+    let mut store = Store::open(&home.state_db())?;
     stored(store.set_aside((&id, kind), (&text, &row), &key)?)?;
     let session = id;
     let ordered = Ordered { session, row, ours };

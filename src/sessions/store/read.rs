@@ -9,7 +9,7 @@ use super::record::{Card, Found, Loaded, Message, StoredTimer, Theirs, Tick, sta
 use super::{Store, failed};
 use crate::db::Columns;
 use crate::error::Result;
-use crate::sessions::rows::{self, Registry};
+use crate::sessions::rows::{self, Maker, Registry};
 
 /// How many messages come with a session.
 const WINDOW: u32 = 200;
@@ -132,16 +132,18 @@ impl Store {
     pub fn theirs(&self, id: &str, registry: &Registry) -> Result<Option<Theirs>> {
         let found = rows::session_by_id(&self.connection, id);
         let found = found.map_err(|error| failed("read", error))?;
-        Ok(found.map(|session| {
-            let lease = registry.newest(id);
-            let pid = lease.and_then(|lease| lease.pid);
-            let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
-            let since = lease.and_then(|lease| lease.started_at);
-            Theirs {
-                holder: format!("Hermes Agent ({}{pid})", session.source),
-                since: since.or(session.started_at).map(Timestamp::as_second),
-            }
-        }))
+        Ok(found
+            .filter(|session| session.maker == Maker::HermesAgent)
+            .map(|session| {
+                let lease = registry.newest(id);
+                let pid = lease.and_then(|lease| lease.pid);
+                let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
+                let since = lease.and_then(|lease| lease.started_at);
+                Theirs {
+                    holder: format!("Hermes Agent ({}{pid})", session.source),
+                    since: since.or(session.started_at).map(Timestamp::as_second),
+                }
+            }))
     }
 
     /// Whether a session of this very id is ours.
@@ -234,18 +236,6 @@ pub fn ticks_of(
         )?
         .query_map(params![id, kind, most], tick)?
         .collect()
-}
-
-/// Open sessions of ours, as a list of all sessions has them; the newest use first.
-///
-/// # Errors
-/// When SQLite refuses.
-pub fn open_sessions(connection: &Connection, most: u32) -> rusqlite::Result<Vec<Card>> {
-    if Columns::of(connection, "hermes_sessions")?.is_none() {
-        return Ok(Vec::new());
-    }
-    let sql = format!("{CARD} WHERE ended_at IS NULL ORDER BY last_active DESC LIMIT ?1");
-    connection.prepare(&sql)?.query_map([most], card)?.collect()
 }
 
 /// What only we know of heartbeats, by their sessions.

@@ -295,25 +295,6 @@ fn b41_b63_network_file_systems_and_read_only_mounts() {
 }
 
 #[test]
-fn b63_outputs_that_pile_up() {
-    let fixture = Fixture::healthy();
-    for number in 0..201 {
-        fixture.write(&format!("cron/output/00000000000a/{number}.md"), "");
-    }
-    let found = fixture.one("HM808");
-    assert!(found.summary.contains("201 outputs are kept for one job"));
-    // However young they are, as many are left as are to be kept.
-    let line = &found.remedies[0].argv[2];
-    assert!(line.contains("| tail -n +51 |"), "{line}");
-    let keep = "timezone: Europe/Berlin\ncron:\n  output_retention: ";
-    fixture.write("config.yaml", &format!("{keep}0\n"));
-    let line = &fixture.one("HM808").remedies[0].argv[2];
-    assert!(line.contains("| tail -n +201 |"), "{line}");
-    fixture.write("config.yaml", &format!("{keep}300\n"));
-    assert!(fixture.findings("HM808").is_empty());
-}
-
-#[test]
 fn b111_records_that_name_another_home() {
     let fixture = Fixture::healthy();
     fixture.write(

@@ -61,7 +61,7 @@ fn a_unit_that_cannot_be_loaded_is_written_anew_or_opened() {
         [
             format!(
                 "runuser -u bot -- hermes service print --system --home /srv/bot/.hermes >{file}.new \
-                 && mv -n {file} {file}.broken && mv {file}.new {file} && systemctl daemon-reload"
+                 && ln {file} {file}.broken && mv {file}.new {file} && systemctl daemon-reload"
             ),
             "systemctl edit --full hermes.service".to_owned()
         ]

@@ -41,7 +41,7 @@ pub(super) fn of_heartbeats(
     if counted.is_empty() {
         return Vec::new();
     }
-    if let Some(gap) = homes::unread_config(home) {
+    if let Some(gap) = homes::unknown(home, "heartbeats.max_beats") {
         outcome.could_not("how many beats a heartbeat may make unheard", &gap);
         return Vec::new();
     }

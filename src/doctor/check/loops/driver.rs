@@ -123,7 +123,10 @@ pub(in crate::doctor::check) fn driver(
         _ => Driver::Serve(serve.pid()),
     });
     match (&home.databases.registry, serve) {
-        (Read::Unreadable(trouble), None) => Driver::CannotTell(trouble.clone()),
+        // Another process may have it, whatever our serve does.
+        (Read::Unreadable(trouble), None | Some(Driver::Nobody(_))) => {
+            Driver::CannotTell(trouble.clone())
+        }
         (Read::Got(registry), serve) => {
             let leases = registry.leases.iter();
             let of_session = leases.filter(|lease| lease.session_id == timer.session);

@@ -59,7 +59,8 @@ fn anew(evidence: &Evidence, unit: &UnitFacts) -> Option<Remedy> {
     );
     let reload = mend::line(&mend::ask(facts, unit, &["daemon-reload"]));
     let (write, back) = if there {
-        let write = format!("{print} && mv -n {file} {saved} && mv {new} {file}");
+        // A link fails where an older one is kept already: nothing is written over.
+        let write = format!("{print} && ln {file} {saved} && mv {new} {file}");
         (write, format!("mv {saved} {file}"))
     } else {
         let folder = mend::inner(&folder);
