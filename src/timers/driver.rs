@@ -199,6 +199,12 @@ impl<T: Timer> Driven<T> {
         self.out.is_some()
     }
 
+    /// Whether something was asked of it that the store did not take yet: it is tried again.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Whether a wake-up is being claimed.
     #[must_use]
     pub fn is_claiming(&self) -> bool {

@@ -88,6 +88,18 @@ impl Hub {
         format!("at {} (in {})", at.strftime("%H:%M:%S"), span(ahead))
     }
 
+    /// That what was asked of a timer last is still to come, where it is.
+    fn still_to_come(&self, is_behind: bool) -> String {
+        match &self.keeping.trouble {
+            Some(why) if is_behind => {
+                format!(
+                    " What was asked of it last is not stored yet, and is done when it can be: {why}."
+                )
+            }
+            _ => String::new(),
+        }
+    }
+
     /// The loop of a session in words.
     pub(super) fn loop_text(&self, id: &str) -> String {
         let driven = self.sessions.get(id).and_then(|live| live.looping.as_ref());
@@ -124,6 +136,7 @@ impl Hub {
             }
             _ => {}
         }
+        text.push_str(&self.still_to_come(driven.is_behind()));
         text
     }
 
@@ -154,6 +167,7 @@ impl Hub {
             let due = driven.state.due_at(&self.settings.rules);
             let _infallible = write!(text, " Next {}.", self.at(due));
         }
+        text.push_str(&self.still_to_come(driven.is_behind()));
         text
     }
 

@@ -164,6 +164,28 @@ fn a_store_that_fails_is_said_and_nothing_is_lost() {
 }
 
 #[test]
+fn an_order_that_the_store_did_not_take_is_told_as_still_to_come() {
+    let mut world = World::new();
+    world.connect(1);
+    let (session, _) = world.create(1);
+    world.command(1, &session, "/loop 5m check");
+    world.pass(30.0);
+    world.broken = true;
+    let text = world.command(1, &session, "/loop stop");
+    assert!(
+        text.contains("is not stored yet") && text.contains("disk full"),
+        "{text}"
+    );
+    world.broken = false;
+    world.pass(60.0);
+    let text = world.command(1, &session, "/loop status");
+    assert!(
+        !text.contains("active") && !text.contains("not stored"),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_orderly_stop_gives_back_what_waits_and_ends_when_all_is_stored() {
     let mut world = World::tuned(|settings| settings.max_turns = 1);
     world.agent = Agent::Runs;
