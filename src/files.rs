@@ -2,7 +2,7 @@
 //! fsync, rename, fsync of the directory; owner and mode of what was there are kept. And flock, which
 //! Python's `fcntl.flock` honours and the reverse.
 
-use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{
@@ -33,11 +33,19 @@ impl Replace<'_> {
     /// # Errors
     /// The error names the file; nothing was changed.
     pub fn write(self, path: &Path, content: &[u8]) -> Result<()> {
+        self.write_seen(path, content).map(drop)
+    }
+
+    /// The same, and what the new file is, seen before anybody else could change it.
+    ///
+    /// # Errors
+    /// As [`Replace::write`].
+    pub fn write_seen(self, path: &Path, content: &[u8]) -> Result<Metadata> {
         let failed = |error| Error::io(format!("failed to write {}", path.display()), error);
         self.replace(path, content).map_err(failed)
     }
 
-    fn replace(self, path: &Path, content: &[u8]) -> io::Result<()> {
+    fn replace(self, path: &Path, content: &[u8]) -> io::Result<Metadata> {
         let target = resolve(path)?;
         let directory = target.parent().unwrap_or(Path::new("/"));
         let before = match fs_err::metadata(&target) {
@@ -60,11 +68,12 @@ impl Replace<'_> {
         if self.durable {
             file.as_file().sync_all()?;
         }
+        let seen = file.as_file().metadata()?;
         file.persist(&target).map_err(|error| error.error)?;
         if self.durable {
             File::open(directory)?.sync_all()?;
         }
-        Ok(())
+        Ok(seen)
     }
 }
 
@@ -108,7 +117,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// A root process leaves files to whom they belonged, or to the owner of the directory.
-fn keep_owner(file: &File, before: Option<&std::fs::Metadata>, directory: &Path) -> io::Result<()> {
+fn keep_owner(file: &File, before: Option<&Metadata>, directory: &Path) -> io::Result<()> {
     let (uid, gid) = if let Some(before) = before {
         (before.uid(), before.gid())
     } else {

@@ -4,6 +4,7 @@
 //! A change is a function over the jobs as they are; if somebody wrote past the lock meanwhile it
 //! is run again over what they left, so that neither change is lost.
 
+use std::fs::Metadata;
 use std::io::ErrorKind as IoKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,16 @@ pub struct Version {
     modified: (i64, i64),
     size: u64,
     inode: u64,
+}
+
+impl From<&Metadata> for Version {
+    fn from(file: &Metadata) -> Self {
+        Self {
+            modified: (file.mtime(), file.mtime_nsec()),
+            size: file.size(),
+            inode: file.ino(),
+        }
+    }
 }
 
 /// The jobs as they were read.
@@ -150,6 +161,20 @@ impl JobsFile {
         now: Timestamp,
         mut change: impl FnMut(&mut JobList<'_>) -> Result<Change<T>>,
     ) -> Result<T> {
+        let left = self.update_version(now, |jobs, _| change(jobs))?;
+        Ok(left.0)
+    }
+
+    /// The same for one who keeps what he knows of a version: the change is told which one it is given,
+    /// and the answer has the one that it left. What it left holds nobody else's change.
+    ///
+    /// # Errors
+    /// As [`JobsFile::update`].
+    pub fn update_version<T>(
+        &self,
+        now: Timestamp,
+        mut change: impl FnMut(&mut JobList<'_>, Option<Version>) -> Result<Change<T>>,
+    ) -> Result<(T, Option<Version>)> {
         self.make_directory()?;
         let _lock = jobs_lock::take(&self.home.join("cron/.jobs.lock"), self.patience)?;
         for _ in 0..ROUNDS {
@@ -160,8 +185,8 @@ impl JobsFile {
             let mut list = list
                 .map_err(|error| self.unreadable(&error))?
                 .unwrap_or_default();
-            let (result, backup) = match change(&mut list)? {
-                Change::Nothing(result) => return Ok(result),
+            let (result, backup) = match change(&mut list, version)? {
+                Change::Nothing(result) => return Ok((result, version)),
                 Change::Write(result) => (result, list.is_mended()),
                 Change::WriteAfterBackup(result) => (result, true),
             };
@@ -177,8 +202,8 @@ impl JobsFile {
                 mode: 0o600,
                 durable: true,
             };
-            plan.write(&self.path(), text.as_bytes())?;
-            return Ok(result);
+            let written = plan.write_seen(&self.path(), text.as_bytes())?;
+            return Ok((result, Some(Version::from(&written))));
         }
         Err(Error::new(
             Kind::Busy,
@@ -262,11 +287,7 @@ fn none() -> Jobs<RawJob> {
 
 fn version_of(path: &Path) -> Result<Option<Version>> {
     match fs_err::metadata(path) {
-        Ok(file) => Ok(Some(Version {
-            modified: (file.mtime(), file.mtime_nsec()),
-            size: file.size(),
-            inode: file.ino(),
-        })),
+        Ok(file) => Ok(Some(Version::from(&file))),
         Err(error) if error.kind() == IoKind::NotFound => Ok(None),
         Err(error) => Err(Error::io(
             format!("failed to look at {}", path.display()),

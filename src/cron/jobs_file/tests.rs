@@ -218,3 +218,26 @@ fn what_python_writes_beyond_json_is_kept_through_a_change() {
     assert_eq!(error.kind(), Kind::Refused);
     assert_eq!(fs::read_to_string(place.file.path()).unwrap(), written);
 }
+
+#[test]
+fn a_change_is_told_its_version_and_leaves_the_one_that_a_look_sees() {
+    let place = place(Some(r#"{"jobs":[{"id":"a"}]}"#));
+    let before = place.file.version().unwrap();
+    let mut given = None;
+    let ((), left) = place
+        .file
+        .update_version(now(), |jobs, version| {
+            given = Some(version);
+            add(jobs, "b");
+            Ok(Change::Write(()))
+        })
+        .unwrap();
+    assert_eq!(given, Some(before));
+    assert_ne!(left, before);
+    assert_eq!(left, place.file.version().unwrap());
+    let still = place
+        .file
+        .update_version(now(), |_, version| Ok(Change::Nothing(version)))
+        .unwrap();
+    assert_eq!(still, (left, left));
+}
