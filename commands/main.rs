@@ -20,6 +20,7 @@ mod service;
 mod session;
 mod timer;
 mod timer_order;
+mod when;
 mod worker;
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};

@@ -2,13 +2,15 @@
 
 use clap::Args;
 use hermes::error::{Error, Kind, Result};
-use hermes::output::{human, json, table};
+use hermes::output::layout::{self, Step};
+use hermes::output::{human, json, wrap};
 use hermes::runtime::Runtime;
 use hermes::sessions::listing::TimerLine;
 use serde_json::json;
 
 use crate::exit::Exit;
 use crate::r#loop::{Lines, look};
+use crate::when::{When, instant};
 
 /// A list of timers.
 #[derive(Args, Debug)]
@@ -54,10 +56,7 @@ impl List {
         if shown.is_empty() {
             runtime.out.line(&format!("No {kind} is set."))?;
         } else {
-            let rows = shown.iter().map(row).collect();
-            let headings = ["session", "state", "every", "fired", "next", "prompt"];
-            let text = table::table(&runtime.out, &headings, rows);
-            runtime.out.line(&text)?;
+            print(&shown, runtime)?;
         }
         if !ended.is_empty() {
             let one = format!("{kind} that has ended is left out; --all shows it.");
@@ -68,23 +67,37 @@ impl List {
     }
 }
 
-fn row(line: &TimerLine) -> Vec<String> {
-    vec![
-        human::printable(&line.session),
-        state(line),
-        line.every.clone(),
-        fired(line),
-        line.next_due_at.clone().unwrap_or_else(|| "-".to_owned()),
-        human::printable(line.prompt.lines().next().unwrap_or_default()),
-    ]
+/// The timers as a table, and below it why those are as they are that are not just active.
+fn print(shown: &[TimerLine], runtime: &mut Runtime) -> Result<()> {
+    let when = When::of(runtime)?;
+    let rows = shown.iter().map(|line| row(line, &when)).collect();
+    let headings = ["session", "state", "every", "fired", "next", "prompt"];
+    let narrow = [
+        Step::Cut("prompt"),
+        Step::Drop("fired"),
+        Step::Drop("every"),
+    ];
+    let text = layout::rows(&runtime.out, &headings, &narrow, rows);
+    runtime.out.line(&text)?;
+    for line in shown.iter().filter(|line| line.state != "active") {
+        if let Some(why) = &line.because {
+            let text = human::printable(&format!("{} {}: {why}", line.session, line.state));
+            let text = wrap::hanging(&text, runtime.out.width, "", "  ");
+            runtime.out.line(&text)?;
+        }
+    }
+    Ok(())
 }
 
-/// The state with its reason, except where it is just active.
-fn state(line: &TimerLine) -> String {
-    match &line.because {
-        Some(why) if line.state != "active" => format!("{}: {}", line.state, human::printable(why)),
-        _ => line.state.to_owned(),
-    }
+fn row(line: &TimerLine, when: &When) -> Vec<String> {
+    vec![
+        line.session.clone(),
+        line.state.to_owned(),
+        line.every.clone(),
+        fired(line),
+        when.next(instant(line.next_due_at.as_ref())),
+        line.prompt.lines().next().unwrap_or_default().to_owned(),
+    ]
 }
 
 fn fired(line: &TimerLine) -> String {
@@ -104,23 +117,22 @@ impl Of {
             let document = json!({ "schema": format!("hermes.{kind}.status/1"), kind: line });
             json::print(&mut runtime.out, &document)?;
         } else {
-            let none = "-".to_owned();
+            let when = When::of(runtime)?;
             let state = match &line.because {
                 Some(why) => format!("{}: {why}", line.state),
                 None => line.state.to_owned(),
             };
-            for (name, value) in [
-                ("session", &line.session),
-                ("state", &state),
-                ("every", &line.every),
-                ("fired", &fired(&line)),
-                ("last", line.last_fired_at.as_ref().unwrap_or(&none)),
-                ("next", line.next_due_at.as_ref().unwrap_or(&none)),
-                ("prompt", &line.prompt),
-            ] {
-                let line = format!("{name:<8} {}", human::printable(value));
-                runtime.out.line(&line)?;
-            }
+            let pairs = [
+                ("session", line.session.clone()),
+                ("state", state),
+                ("every", line.every.clone()),
+                ("fired", fired(&line)),
+                ("last", when.whole(instant(line.last_fired_at.as_ref()))),
+                ("next", when.whole(instant(line.next_due_at.as_ref()))),
+                ("prompt", line.prompt),
+            ];
+            let text = layout::pairs(&runtime.out, &pairs);
+            runtime.out.line(&text)?;
         }
         Ok(Exit::OK)
     }

@@ -4,7 +4,8 @@
 use clap::Args;
 use hermes::config::{Config, Settings};
 use hermes::error::Result;
-use hermes::output::{human, json, table};
+use hermes::output::layout::{self, Step};
+use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use hermes::server::offline::unreadable::{self, SetAside};
 use hermes::server::offline::{self, Which, Whose};
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::asking;
 use crate::exit::Exit;
+use crate::when::When;
 
 /// What is ordered.
 #[derive(Clone, Copy, Debug)]
@@ -181,23 +183,25 @@ pub(crate) struct History {
     json: bool,
 }
 
-fn at(tick: &Value, key: &str) -> String {
-    let seconds = tick.get(key).and_then(Value::as_f64).unwrap_or_default();
-    #[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
-    let at = Timestamp::from_second(seconds as i64);
-    at.map(|at| at.to_string()).unwrap_or_default()
+fn at(tick: &Value, key: &str) -> Option<Timestamp> {
+    hermes::db::instant(tick.get(key)?.as_f64()?)
 }
 
-fn shown(tick: &Value) -> Vec<String> {
+fn shown(tick: &Value, when: &When) -> Vec<String> {
     let number = |key: &str| tick.get(key).and_then(Value::as_u64).unwrap_or_default();
     let text = |key: &str| {
         let text = tick.get(key).and_then(Value::as_str).unwrap_or_default();
-        human::printable(text.lines().next().unwrap_or_default())
+        text.lines().next().unwrap_or_default().to_owned()
     };
+    let (began, ended) = (at(tick, "claimed_at"), at(tick, "ended_at"));
+    let took = began.zip(ended).map(|(began, ended)| {
+        let took = ended.duration_since(began);
+        human::duration(took.as_secs())
+    });
     vec![
         number("number").to_string(),
-        at(tick, "claimed_at"),
-        at(tick, "ended_at"),
+        when.ago(began),
+        took.unwrap_or_default(),
         number("missed").to_string(),
         text("outcome"),
         text("detail"),
@@ -230,9 +234,11 @@ impl History {
                 .out
                 .line(&format!("No wake-up of a {} is recorded.", which.word()))?;
         } else {
-            let headings = ["number", "claimed", "ended", "missed", "outcome", "detail"];
-            let rows = ticks.iter().map(shown).collect();
-            let text = table::table(&runtime.out, &headings, rows);
+            let when = When::of(runtime)?;
+            let headings = ["number", "began", "took", "missed", "outcome", "detail"];
+            let rows = ticks.iter().map(|tick| shown(tick, &when)).collect();
+            let narrow = [Step::Cut("detail"), Step::Drop("missed")];
+            let text = layout::rows(&runtime.out, &headings, &narrow, rows);
             runtime.out.line(&text)?;
         }
         Ok(Exit::OK)

@@ -13,7 +13,7 @@ use hermes::cron::view_firing::Situation;
 use hermes::cron::{lateness, needs, view, warning, words};
 use hermes::error::{Error, Kind, Result};
 use hermes::host::scheduler_owner::Scheduler;
-use hermes::output::{human, json};
+use hermes::output::{human, json, layout};
 use hermes::runtime::Runtime;
 use jiff::Timestamp;
 use serde_json::json;
@@ -21,7 +21,6 @@ use uuid::Uuid;
 
 use super::desk::{Desk, warn_of};
 use super::flags::Flags;
-use super::layout;
 use crate::exit::Exit;
 
 /// A prompt that comes more often than this, in seconds, is mostly a loop's work.

@@ -122,15 +122,12 @@ impl Desk {
 
     /// An instant for people: the wall clock of the home's zone.
     pub(crate) fn wall(&self, at: Timestamp) -> String {
-        let zone = self.zone.zones.configured.clone();
-        at.to_zoned_datetime(zone)
-            .strftime("%Y-%m-%d %H:%M:%S %:z")
-            .to_string()
+        human::wall(at, &self.zone.zones.configured)
     }
 
     /// The same, and how far off that is.
     pub(crate) fn when(&self, at: Timestamp) -> String {
-        format!("{} ({})", self.wall(at), human::relative(at, self.now))
+        human::when(at, self.now, &self.zone.zones.configured)
     }
 
     /// A stored instant for people; text that is none stays as it is.

@@ -7,14 +7,14 @@ use hermes::cron::jobs_file::Change;
 use hermes::cron::{edit_terms, left_slots, view, warning};
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::Ledger;
-use hermes::output::{human, json};
+use hermes::output::{human, json, layout};
 use hermes::runtime::Runtime;
 use serde_json::json;
 
 use super::create::{check, read_schedule, schedule_words};
 use super::desk::{Desk, warn_of};
 use super::flags::Flags;
-use super::{layout, reference};
+use super::reference;
 use crate::exit::Exit;
 
 /// Change a job

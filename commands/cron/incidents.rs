@@ -5,12 +5,12 @@ use hermes::cron::redact::redact;
 use hermes::db::Stamp;
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::{Incident, IncidentState, Ledger, rows};
+use hermes::output::layout::{self, Step};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
 use super::desk::Desk;
-use super::layout;
 use crate::exit::Exit;
 
 /// List incidents, the last seen first
@@ -212,7 +212,8 @@ fn print(runtime: &mut Runtime, desk: &Desk, incidents: &[Incident]) -> Result<(
     };
     let headings = ["incident", "job", "state", "kind", "first", "last", "error"];
     let rows = incidents.iter().map(row).collect();
-    let text = layout::rows(&runtime.out, &headings, &["first", "kind"], rows);
+    let narrow = [Step::Drop("first"), Step::Drop("kind")];
+    let text = layout::rows(&runtime.out, &headings, &narrow, rows);
     runtime.out.line(&text)
 }
 

@@ -10,13 +10,13 @@ use hermes::cron::view::{self, Standing, View};
 use hermes::cron::view_firing::{Dispatch, Firing, Situation};
 use hermes::dispatch::Mode;
 use hermes::error::Result;
+use hermes::output::layout::{self, Step};
 use hermes::output::{human, json, wrap};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
 use super::create::is_agents;
 use super::desk::{Desk, warn_of};
-use super::layout;
 use crate::exit::Exit;
 
 /// List the jobs
@@ -257,7 +257,7 @@ impl List {
             runtime.out.line("There are no jobs.")?;
         } else {
             let rows = shown.iter().map(|view| row(view, &listing.desk)).collect();
-            let text = layout::rows(&runtime.out, &HEADINGS, &["last good", "state"], rows);
+            let text = layout::rows(&runtime.out, &HEADINGS, &NARROW, rows);
             runtime.out.line(&text)?;
         }
         for view in shown.iter().filter(|view| view.because.is_some()) {
@@ -285,6 +285,13 @@ const HEADINGS: [&str; 7] = [
     "next run",
     "last run",
     "last good",
+];
+
+/// What goes first where there is no room.
+const NARROW: [Step<'_>; 3] = [
+    Step::Drop("last good"),
+    Step::Drop("state"),
+    Step::Cut("name"),
 ];
 
 fn row(view: &View, desk: &Desk) -> Vec<String> {

@@ -7,7 +7,6 @@ pub(crate) mod doctor;
 mod edit;
 mod flags;
 mod incidents;
-mod layout;
 mod list;
 mod logs;
 pub(crate) mod next;

@@ -7,12 +7,13 @@ use hermes::cron::redact::redact;
 use hermes::db::Stamp;
 use hermes::error::Result;
 use hermes::ledger::{Cause, Execution, ExecutionFacts, Slot, SlotRange, rows};
+use hermes::output::layout::{self, Step};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
 use super::desk::Desk;
-use super::{layout, reference};
+use super::reference;
 use crate::exit::Exit;
 
 /// List runs, the newest first
@@ -51,6 +52,9 @@ struct Kept {
 
 /// Columns of a run; where runs of several jobs stand, the job comes after the first.
 pub(crate) const HEADINGS: [&str; 6] = ["run", "status", "began", "took", "mode", "what happened"];
+
+/// What goes first where there is no room.
+pub(crate) const NARROW: [Step<'_>; 3] = [Step::Drop("mode"), Step::Drop("took"), Step::Cut("job")];
 
 impl Runs {
     /// Prints the runs.
@@ -221,7 +225,7 @@ fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {
             .collect();
         let mut headings = HEADINGS.to_vec();
         headings.insert(1, "job");
-        let text = layout::rows(&runtime.out, &headings, &["mode", "took"], rows);
+        let text = layout::rows(&runtime.out, &headings, &NARROW, rows);
         runtime.out.line(&text)?;
     }
     print_slots(runtime, &home.desk, (&home.slots, &home.ranges), &name)
@@ -260,7 +264,7 @@ pub(crate) fn print_slots(
     });
     let rows = several.chain(one).collect();
     let headings = ["slot without a run", "job", "", "why"];
-    let text = layout::rows(&runtime.out, &headings, &["job"], rows);
+    let text = layout::rows(&runtime.out, &headings, &[Step::Drop("job")], rows);
     runtime.out.line("")?;
     runtime.out.line(&text)
 }

@@ -10,7 +10,7 @@ use hermes::cron::view::View;
 use hermes::db::Snapshot;
 use hermes::error::{Error, Result};
 use hermes::ledger::{Execution, ExecutionFacts, rows};
-use hermes::output::{human, json};
+use hermes::output::{human, json, layout};
 use hermes::runtime::Runtime;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use super::create::{schedule_words, timeout_words};
 use super::desk::Desk;
 use super::list::{Eye, last_words, next_words};
+use super::reference;
 use super::runs::{print_slots, to_json};
-use super::{layout, reference};
 use crate::exit::Exit;
 
 /// Show one job
@@ -241,12 +241,8 @@ fn print_runs(runtime: &mut Runtime, desk: &Desk, runs: &[Attempt]) -> Result<()
         .iter()
         .map(|(run, facts)| super::runs::row(run, facts.as_ref(), desk))
         .collect();
-    let text = layout::rows(
-        &runtime.out,
-        &super::runs::HEADINGS,
-        &["mode", "took"],
-        rows,
-    );
+    let (headings, narrow) = (&super::runs::HEADINGS, &super::runs::NARROW);
+    let text = layout::rows(&runtime.out, headings, narrow, rows);
     runtime.out.line("")?;
     runtime.out.line(&text)
 }

@@ -4,14 +4,14 @@ use clap::Args;
 use hermes::cron::view::{Standing, View};
 use hermes::error::Result;
 use hermes::ledger::{Execution, ExecutionFacts, rows};
-use hermes::output::{human, json};
+use hermes::output::{human, json, layout};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, warn_of};
 use super::list::{Listing, footing, listings, worst};
+use super::reference;
 use super::runs::to_json;
-use super::{layout, reference};
 use crate::exit::Exit;
 
 /// Tell whether anything will fire

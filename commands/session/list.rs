@@ -2,7 +2,8 @@
 
 use clap::Args;
 use hermes::error::Result;
-use hermes::output::{human, json, table};
+use hermes::output::layout::{self, Step};
+use hermes::output::{human, json, wrap};
 use hermes::runtime::Runtime;
 use hermes::sessions::listing::{SessionLine, sessions};
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use crate::asking;
 use crate::exit::Exit;
 use crate::r#loop::look;
+use crate::when::{When, instant};
 
 /// List the open sessions of a home: who holds each, and what drives its timers
 #[derive(Args, Debug)]
@@ -45,18 +47,7 @@ impl List {
         if lines.is_empty() {
             runtime.out.line("No session is open.")?;
         } else {
-            let headings = [
-                "session",
-                "source",
-                "owner",
-                "holder",
-                "last used",
-                "timers",
-                "title",
-            ];
-            let rows = lines.iter().map(row).collect();
-            let text = table::table(&runtime.out, &headings, rows);
-            runtime.out.line(&text)?;
+            print(&lines, runtime)?;
         }
         if ended > 0 {
             runtime
@@ -79,22 +70,68 @@ fn held_by_serve(lines: &mut [SessionLine], live: &[Value]) {
             .iter_mut()
             .find(|line| line.session == text("session_key"))
         {
-            line.holder = Some(format!("serve: {}, {clients} clients", text("status")));
+            line.holder = Some(format!(
+                "serve: {}, {}",
+                text("status"),
+                clients_in_words(clients)
+            ));
         }
     }
 }
 
-fn row(line: &SessionLine) -> Vec<String> {
-    let or_dash =
-        |text: Option<&String>| text.map_or("-".to_owned(), |text| human::printable(text));
-    let timers = line.timers.join("; ");
+fn clients_in_words(clients: u64) -> String {
+    let clients = usize::try_from(clients).unwrap_or(usize::MAX);
+    human::count(clients, "client", "clients")
+}
+
+const HEADINGS: [&str; 7] = [
+    "session",
+    "title",
+    "last used",
+    "holder",
+    "timers",
+    "owner",
+    "source",
+];
+
+/// What goes first where there is no room.
+const NARROW: [Step<'_>; 4] = [
+    Step::Cut("title"),
+    Step::Drop("source"),
+    Step::Drop("owner"),
+    Step::Drop("holder"),
+];
+
+/// The sessions as a table, and below it why timers are not driven.
+fn print(lines: &[SessionLine], runtime: &mut Runtime) -> Result<()> {
+    let when = When::of(runtime)?;
+    let rows = lines.iter().map(|line| row(line, &when)).collect();
+    let text = layout::rows(&runtime.out, &HEADINGS, &NARROW, rows);
+    runtime.out.line(&text)?;
+    for line in lines {
+        for timer in line.timers.iter().filter(|timer| timer.contains(": ")) {
+            let text = human::printable(&format!("{} {timer}", line.session));
+            let text = wrap::hanging(&text, runtime.out.width, "", "  ");
+            runtime.out.line(&text)?;
+        }
+    }
+    Ok(())
+}
+
+fn row(line: &SessionLine, when: &When) -> Vec<String> {
+    // The reasons stand below.
+    let short = |timer: &String| {
+        let state = timer.split_once(": ").map(|(state, _)| state.to_owned());
+        state.unwrap_or_else(|| timer.clone())
+    };
+    let timers: Vec<_> = line.timers.iter().map(short).collect();
     vec![
-        human::printable(&line.session),
-        human::printable(&line.source),
+        line.session.clone(),
+        line.title.clone().unwrap_or_default(),
+        when.ago(instant(line.last_used_at.as_ref())),
+        line.holder.clone().unwrap_or_default(),
+        timers.join("; "),
         line.owner.to_owned(),
-        or_dash(line.holder.as_ref()),
-        or_dash(line.last_used_at.as_ref()),
-        or_dash(Some(&timers).filter(|text| !text.is_empty())),
-        or_dash(line.title.as_ref()),
+        line.source.clone(),
     ]
 }

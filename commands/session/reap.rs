@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::{Args, ValueEnum};
 use hermes::db;
 use hermes::error::{Error, Kind, Result};
-use hermes::output::{human, json, table};
+use hermes::output::layout::{self, Step};
+use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use hermes::server::client::Client;
 use hermes::sessions::listing;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use crate::asking;
 use crate::exit::Exit;
 use crate::r#loop::look;
+use crate::when::When;
 
 /// Let the reapers run now, or show what they would do with each session, and why
 #[derive(Args, Debug)]
@@ -179,9 +181,12 @@ fn show(rows: &[(Name, Value)], answer: &Value, runtime: &mut Runtime) -> Result
         "holder",
         "next check",
     ];
-    let text = table::table(&runtime.out, &headings, rows);
+    let text = layout::rows(&runtime.out, &headings, &NARROW, rows);
     runtime.out.line(&text)
 }
+
+/// What goes first where there is no room.
+const NARROW: [Step<'_>; 1] = [Step::Drop("holder")];
 
 fn left_out(counts: &BTreeMap<String, u64>, runtime: &mut Runtime) -> Result<()> {
     for (why, count) in counts {
@@ -230,9 +235,10 @@ fn print(plan: &Plan, unseen: &[String], runtime: &mut Runtime) -> Result<()> {
     if plan.rows.is_empty() {
         runtime.out.line("No session is open.")?;
     } else {
-        let rows = plan.rows.iter().map(row).collect();
+        let when = When::of(runtime)?;
+        let rows = plan.rows.iter().map(|one| row(one, &when)).collect();
         let headings = ["session", "verdict", "because", "holder", "next check"];
-        let text = table::table(&runtime.out, &headings, rows);
+        let text = layout::rows(&runtime.out, &headings, &NARROW, rows);
         runtime.out.line(&text)?;
     }
     left_out(&plan.left_out, runtime)?;
@@ -247,24 +253,18 @@ fn print(plan: &Plan, unseen: &[String], runtime: &mut Runtime) -> Result<()> {
     Ok(())
 }
 
-fn row(row: &Row) -> Vec<String> {
+fn row(row: &Row, when: &When) -> Vec<String> {
     let verdict = match row.verdict {
         Verdict::Keep if row.unbounded => "keep, unbounded".to_owned(),
         Verdict::Keep => "keep".to_owned(),
         Verdict::Interrupt(reaper) => format!("interrupt ({})", reaper.word()),
         Verdict::Reap(reaper) => format!("reap ({})", reaper.word()),
     };
-    let next = row
-        .next_check
-        .and_then(db::instant)
-        .map(|at| at.to_string());
     vec![
-        human::printable(&row.stored_id),
+        row.stored_id.clone(),
         verdict,
-        human::printable(&row.because),
-        row.holder
-            .as_deref()
-            .map_or("-".to_owned(), human::printable),
-        next.unwrap_or_else(|| "-".to_owned()),
+        row.because.clone(),
+        row.holder.clone().unwrap_or_default(),
+        when.next(row.next_check.and_then(db::instant)),
     ]
 }

@@ -1,5 +1,6 @@
 //! Words for people: durations, counts, plurals, and text from the host made safe to print.
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// `1 job`, `2 jobs`: the only place that makes a plural.
@@ -36,6 +37,36 @@ pub fn relative(then: Timestamp, now: Timestamp) -> String {
         seconds if seconds > 0 => format!("{} ago", duration(seconds)),
         seconds => format!("in {}", duration(seconds)),
     }
+}
+
+/// An instant by the wall clock of a zone: `2026-06-01 09:00:00 +02:00`.
+#[must_use]
+pub fn wall(at: Timestamp, zone: &TimeZone) -> String {
+    let at = at.to_zoned_datetime(zone.clone());
+    at.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
+}
+
+/// The same, and how far off that is: `2026-06-01 09:00:00 +02:00 (in 3m)`.
+#[must_use]
+pub fn when(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    format!("{} ({})", wall(at, zone), relative(at, now))
+}
+
+/// What comes, short: `in 29m (14:05)`, with the day where that is not today; `due 3h ago` where it is late.
+#[must_use]
+pub fn ahead(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    match now.duration_since(at).as_secs() {
+        0 if at <= now => return "due".to_owned(),
+        late if late > 0 => return format!("due {}", relative(at, now)),
+        _ => {}
+    }
+    let on = |at: Timestamp| at.to_zoned_datetime(zone.clone());
+    let form = if on(at).date() == on(now).date() {
+        "%H:%M"
+    } else {
+        "%Y-%m-%d %H:%M"
+    };
+    format!("{} ({})", relative(at, now), on(at).strftime(form))
 }
 
 /// A size: `512 B`, `1.5 GiB`.
@@ -99,6 +130,23 @@ mod tests {
         assert_eq!(duration(90_061), "1d 1h");
         assert_eq!(duration(-61), "1m 1s");
         assert_eq!(duration(i64::MIN), "106751991167300d 15h");
+    }
+
+    #[test]
+    fn what_comes_has_its_time_and_what_comes_another_day_its_day() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let (now, zone) = (at("2026-06-01T13:36:00Z"), TimeZone::UTC);
+        let berlin = TimeZone::fixed(jiff::tz::offset(2));
+        let told = |then: &str, zone: &TimeZone| ahead(at(then), now, zone);
+        assert_eq!(told("2026-06-01T14:05:00.5Z", &zone), "in 29m (14:05)");
+        assert_eq!(told("2026-06-01T14:05:00Z", &berlin), "in 29m (16:05)");
+        let next = "2026-06-01T22:05:00Z";
+        assert_eq!(told(next, &zone), "in 8h 29m (22:05)");
+        assert_eq!(told(next, &berlin), "in 8h 29m (2026-06-02 00:05)");
+        assert_eq!(told("2026-06-01T13:36:00Z", &zone), "due");
+        assert_eq!(told("2026-06-01T13:06:00Z", &zone), "due 30m ago");
+        let past = when(at("2026-06-01T10:36:00Z"), now, &berlin);
+        assert_eq!(past, "2026-06-01 12:36:00 +02:00 (3h ago)");
     }
 
     #[test]

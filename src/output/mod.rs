@@ -5,6 +5,7 @@
 
 pub mod human;
 pub mod json;
+pub mod layout;
 pub mod nearest;
 pub mod quote;
 pub mod style;

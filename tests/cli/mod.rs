@@ -42,6 +42,7 @@ mod doors;
 mod exit;
 mod explain;
 mod generated;
+mod narrow;
 mod offline;
 mod serve;
 mod serve_agents;

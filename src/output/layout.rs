@@ -1,50 +1,72 @@
 //! How lists and pairs are laid out: a table where it fits the terminal, one block a row where it does
 //! not, and off a terminal always the table.
 
-use hermes::output::{Out, human, table::table, wrap};
+use super::table::table;
+use super::{Out, human, wrap};
 
-/// Longest name in a table that has to be made narrow, in columns.
-const NAME: usize = 20;
+/// What is left at least of a text that is cut, in columns.
+const LEAST: usize = 20;
+
+/// What becomes of rows that do not fit, one step after the other until they do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// The column with this heading goes.
+    Drop(&'a str),
+    /// The cells under this heading are cut to the room that is left.
+    Cut(&'a str),
+}
 
 /// Rows under headings. Cells are made safe to print; empty ones show a dash in a table and are left
-/// out of a block. Where the whole does not fit, the columns named in `less` go one after the other, and
-/// then long names are cut; where that does not help either, each row becomes a block with all of it.
-pub(crate) fn rows(out: &Out, headings: &[&str], less: &[&str], rows: Vec<Vec<String>>) -> String {
+/// out of a block. Where the whole does not fit, the steps are taken in their order; where all of them do
+/// not help, each row becomes a block with all of it.
+#[must_use]
+pub fn rows(out: &Out, headings: &[&str], steps: &[Step<'_>], rows: Vec<Vec<String>>) -> String {
     let whole: Vec<Vec<String>> = rows
         .into_iter()
         .map(|row| row.iter().map(|cell| human::printable(cell)).collect())
         .collect();
-    let fits = |headings: &[&str], rows: &[Vec<String>]| {
-        out.width
-            .is_none_or(|width| natural(headings, rows) <= width)
+    let Some(width) = out.width else {
+        return dashed(out, headings, whole);
     };
-    for gone in 0..=less.len() {
-        let gone = less.get(..gone).unwrap_or_default();
-        let (headings, rows) = without(headings, &whole, gone);
-        if fits(&headings, &rows) {
+    for taken in 0..=steps.len() {
+        let taken = steps.get(..taken).unwrap_or_default();
+        let (headings, rows) = fitted(out, width, (headings, &whole), taken);
+        if natural(&headings, &rows) <= width {
             return dashed(out, &headings, rows);
         }
-    }
-    let (headings_left, mut rows) = without(headings, &whole, less);
-    for name in rows.iter_mut().filter_map(|row| row.get_mut(1)) {
-        *name = cut(name, out);
-    }
-    if fits(&headings_left, &rows) {
-        return dashed(out, &headings_left, rows);
     }
     let blocks: Vec<_> = whole.iter().map(|row| block(out, headings, row)).collect();
     blocks.join("\n")
 }
 
+/// The rows after these steps: what is cut has the room that those columns leave which are still there.
+fn fitted<'a>(
+    out: &Out,
+    width: usize,
+    (headings, rows): (&[&'a str], &[Vec<String>]),
+    steps: &[Step<'_>],
+) -> (Vec<&'a str>, Vec<Vec<String>>) {
+    let gone = |heading: &str| steps.contains(&Step::Drop(heading));
+    let (headings, mut rows) = without(headings, rows, &gone);
+    for column in 0..headings.len() {
+        let heading = headings.get(column).copied().unwrap_or_default();
+        if steps.contains(&Step::Cut(heading)) {
+            let others = natural(&headings, &rows) - widest(&headings, &rows, column);
+            let room = width.saturating_sub(others).max(LEAST);
+            for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+                *cell = cut(cell, room, out);
+            }
+        }
+    }
+    (headings, rows)
+}
+
 fn without<'a>(
     headings: &[&'a str],
     rows: &[Vec<String>],
-    gone: &[&str],
+    gone: &dyn Fn(&str) -> bool,
 ) -> (Vec<&'a str>, Vec<Vec<String>>) {
-    let stays: Vec<bool> = headings
-        .iter()
-        .map(|heading| !gone.contains(heading))
-        .collect();
+    let stays: Vec<bool> = headings.iter().map(|heading| !gone(heading)).collect();
     let left = headings.iter().zip(&stays).filter(|(_, stays)| **stays);
     let row = |row: &Vec<String>| {
         let cells = row.iter().zip(&stays).filter(|(_, stays)| **stays);
@@ -71,15 +93,15 @@ fn dashed(out: &Out, headings: &[&str], rows: Vec<Vec<String>>) -> String {
     table(out, headings, rows)
 }
 
-/// A long name, with a mark where it was cut.
-fn cut(name: &str, out: &Out) -> String {
-    if wrap::columns(name) <= NAME {
-        return name.to_owned();
+/// A long text, with a mark where it was cut.
+fn cut(text: &str, room: usize, out: &Out) -> String {
+    if wrap::columns(text) <= room {
+        return text.to_owned();
     }
     let mark = out.style.glyph("…", "...");
-    let room = NAME.saturating_sub(wrap::columns(mark));
+    let room = room.saturating_sub(wrap::columns(mark));
     let mut kept = String::new();
-    for letter in name.chars() {
+    for letter in text.chars() {
         kept.push(letter);
         if wrap::columns(&kept) > room {
             kept.pop();
@@ -89,15 +111,20 @@ fn cut(name: &str, out: &Out) -> String {
     kept + mark
 }
 
+/// Columns that the widest cell under a heading takes, or the heading.
+fn widest(headings: &[&str], rows: &[Vec<String>], column: usize) -> usize {
+    let cells = rows.iter().filter_map(|row| row.get(column));
+    let widths = cells.map(|cell| wrap::columns(cell));
+    let heading = headings.get(column).map_or(0, |heading| heading.len());
+    widths.max().unwrap_or(0).max(heading)
+}
+
 /// Columns that the table takes by itself.
 fn natural(headings: &[&str], rows: &[Vec<String>]) -> usize {
-    let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        let widths = cells.map(|cell| wrap::columns(cell));
-        let heading = headings.get(column).map_or(0, |heading| heading.len());
-        widths.max().unwrap_or(0).max(heading)
-    };
-    (0..headings.len()).map(|column| widest(column) + 2).sum()
+    let columns = 0..headings.len();
+    columns
+        .map(|column| widest(headings, rows, column) + 2)
+        .sum()
 }
 
 /// The first two cells on a line, the others below, each behind its heading.
@@ -113,7 +140,8 @@ fn block(out: &Out, headings: &[&str], row: &[String]) -> String {
 }
 
 /// Pairs of a label and a text, the texts in one column. Without a width each stays on its line.
-pub(crate) fn pairs(out: &Out, pairs: &[(&str, String)]) -> String {
+#[must_use]
+pub fn pairs(out: &Out, pairs: &[(&str, String)]) -> String {
     let widest = pairs
         .iter()
         .map(|(label, _)| label.len())
@@ -136,9 +164,8 @@ pub(crate) fn pairs(out: &Out, pairs: &[(&str, String)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hermes::output::Style;
-
     use super::*;
+    use crate::output::Style;
 
     fn out(width: Option<usize>) -> Out {
         let sink = || Box::new(std::io::sink());
@@ -161,10 +188,15 @@ mod tests {
             ),
         ];
         let headings = ["id", "name", "state", "schedule", "next run", "last good"];
-        rows(&out(width), &headings, &["last good", "state"], given)
+        let steps = [
+            Step::Drop("last good"),
+            Step::Drop("state"),
+            Step::Cut("name"),
+        ];
+        rows(&out(width), &headings, &steps, given)
     }
 
-    fn widest(text: &str) -> usize {
+    fn longest(text: &str) -> usize {
         text.lines().map(wrap::columns).max().unwrap_or(0)
     }
 
@@ -172,13 +204,13 @@ mod tests {
     fn a_table_loses_columns_and_then_its_form_as_the_terminal_gets_narrow() {
         for width in [40, 60, 80, 100, 160] {
             let text = shown(Some(width));
-            assert!(widest(&text) <= width, "{width}:\n{text}");
+            assert!(longest(&text) <= width, "{width}:\n{text}");
             assert!(text.contains("OVERDUE by 7h 5m"), "{width}:\n{text}");
         }
         let has = |width, word: &str| shown(Some(width)).contains(word);
         assert!(has(160, "LAST GOOD") && has(160, "as names go"));
         assert!(has(98, "STATE") && !has(98, "LAST GOOD"));
-        assert!(has(80, "NEXT RUN") && !has(80, "STATE") && has(80, "a name that is rath…"));
+        assert!(has(80, "NEXT RUN") && !has(80, "STATE") && has(80, "as nam…"));
         assert!(has(40, "  state: active") && !has(40, "NEXT RUN"));
         assert_eq!(
             shown(None),
@@ -204,7 +236,7 @@ mod tests {
         );
         let narrow = pairs(&out(Some(30)), &given);
         assert!(
-            narrow.starts_with("home: /srv/h\n") && widest(&narrow) <= 30,
+            narrow.starts_with("home: /srv/h\n") && longest(&narrow) <= 30,
             "{narrow}"
         );
     }
