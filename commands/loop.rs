@@ -2,12 +2,13 @@
 
 use clap::{Args, Subcommand};
 use hermes::error::{Error, Kind, Result};
-use hermes::output::json;
+use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use hermes::server::offline::Which;
 use hermes::sessions::gather::{View, view};
 use hermes::sessions::listing::{self, TimerLine};
 use hermes::timers::args::{LoopArgs, loop_format_interval, parse_loop_args};
+use hermes::timers::loop_mistaken::{Mistaken, mistaken};
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -118,6 +119,17 @@ impl Start {
             Error::usage(error.to_string())
                 .with_hint("hermes loop start --help shows the form of a text")
         })?;
+        let odd = mistaken(&text).filter(|_| args.interval_seconds.is_none());
+        if let Some(odd) = odd.map(|odd| not_an_interval(&odd)) {
+            if !self.dry_run {
+                return Err(odd);
+            }
+            // How the text is read is what was asked.
+            runtime.out.warn(&human::printable(&odd.in_full()));
+            for hint in odd.hints() {
+                runtime.out.note(&format!("  {}", human::printable(hint)));
+            }
+        }
         if self.foreground {
             let cwd = runtime.cwd.clone();
             hermes::server::foreground::run(runtime, &args, cwd)?;
@@ -135,6 +147,17 @@ impl Start {
         }
         Ok(Exit::OK)
     }
+}
+
+/// What would be a self-paced loop that repeats its own cadence to the agent, as nobody wants it.
+fn not_an_interval(mistaken: &Mistaken) -> Error {
+    let Mistaken { words, interval } = mistaken;
+    Error::usage(format!(
+        "'{words}' is no interval of a loop, which is one word: the loop would pace itself, and '{words}' be \
+         of its prompt"
+    ))
+    .with_hint(format!("write {interval} for it: hermes loop start {interval} PROMPT"))
+    .with_hint("if it is meant to be of the prompt, begin that with another word")
 }
 
 fn read_json(args: &LoopArgs) -> serde_json::Value {

@@ -68,8 +68,11 @@ pub fn repeat(text: &str) -> Result<Option<i64>> {
             .parse::<i64>()
             .map(|times| Some(times).filter(|times| *times > 0))
             .map_err(|_| {
-                Error::usage(format!("'{}' is no count of runs", text.escape_debug()))
-                    .with_hint("write a number, 'once' or 'forever'")
+                let text = text.escape_debug();
+                // In one line: clap shows no hints.
+                Error::usage(format!(
+                    "'{text}' is no count of runs: write a number, 'once' or 'forever'"
+                ))
             }),
     }
 }
@@ -90,8 +93,10 @@ pub fn seconds(text: &str) -> Result<u64> {
     found
         .filter(|seconds| *seconds <= 100 * 366 * 86_400)
         .ok_or_else(|| {
-            Error::usage(format!("'{}' is no length of time", text.escape_debug()))
-                .with_hint("write 90s, 15m, 2h, 1h30m or 3d")
+            let text = text.escape_debug();
+            Error::usage(format!(
+                "'{text}' is no length of time: write it like 90s, 15m, 2h, 1h30m or 3d"
+            ))
         })
 }
 

@@ -26,6 +26,7 @@ pub mod heartbeat;
 pub mod heartbeat_args;
 pub mod heartbeat_row;
 mod loop_answer;
+pub mod loop_mistaken;
 pub mod loop_row;
 pub mod loop_state;
 pub mod pacing;

@@ -251,3 +251,54 @@ fn a_store_that_cannot_be_read_is_not_an_empty_one() {
             .stderr(predicate::str::contains("failed to read"));
     }
 }
+
+#[test]
+fn words_that_people_take_for_an_interval_are_no_silent_part_of_the_prompt() {
+    for words in [
+        ["every", "5", "minutes", "watch CI"].as_slice(),
+        &["5", "minutes", "watch", "CI"],
+        &["every 5min watch CI"],
+    ] {
+        for how in ["--foreground", "--times=3"] {
+            Sandbox::with_sample_home()
+                .hermes()
+                .args(["loop", "start", how])
+                .args(words)
+                .assert()
+                .code(64)
+                .stderr(predicate::str::contains("is no interval of a loop"))
+                .stderr(predicate::str::contains("hermes loop start 5m PROMPT"));
+        }
+    }
+    // How Hermes Agent and /loop read it is told all the same, and what is odd about it.
+    let args = [
+        "loop",
+        "start",
+        "--dry-run",
+        "--json",
+        "--",
+        "every 5 minutes watch CI",
+    ];
+    let read = json_of(&Sandbox::new(), &args, 0);
+    assert_eq!(
+        read,
+        json!({"interval_seconds": null, "prompt": "5 minutes watch CI", "times": 0, "until": ""})
+    );
+    Sandbox::new()
+        .hermes()
+        .args(args)
+        .assert()
+        .stderr(predicate::str::contains("write 5m for it"));
+}
+
+#[test]
+fn a_length_of_time_that_is_none_is_told_with_those_that_are() {
+    Sandbox::with_sample_home()
+        .hermes()
+        .args(["pause", "--for", "5x"])
+        .assert()
+        .code(64)
+        .stderr(predicate::str::contains(
+            "'5x' is no length of time: write it like 90s, 15m, 2h, 1h30m or 3d",
+        ));
+}
