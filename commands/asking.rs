@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use hermes::error::{Error, Kind, Result};
+use hermes::output::human;
 use hermes::runtime::Runtime;
 use hermes::server::client::Client;
 use hermes::server::neighbours;
+use hermes::sessions::ending;
 use serde_json::{Value, json};
 
 /// The serve of the home, if one runs.
@@ -40,6 +42,21 @@ pub(crate) struct Named {
     pub(crate) id: String,
     /// Its id in the store.
     pub(crate) stored: String,
+    /// Why it had ended, by the code of the store, where it is opened again by this.
+    pub(crate) reopened: Option<String>,
+}
+
+impl Named {
+    /// Says that a session that had ended is open again: nobody is to learn that later.
+    pub(crate) fn tell_reopened(&self, runtime: &mut Runtime) {
+        if let Some(why) = &self.reopened {
+            let why = human::printable(&ending::in_full(why));
+            let stored = human::printable(&self.stored);
+            runtime.out.note(&format!(
+                "Session {stored} had ended ({why}); it is open again."
+            ));
+        }
+    }
 }
 
 fn text(value: &Value, key: &str) -> String {
@@ -63,12 +80,17 @@ pub(crate) fn session(client: &mut Client, name: &str) -> Result<Named> {
     if let Some(found) = held(client, name)? {
         return Ok(found);
     }
-    let id = stored(client, name)?;
+    let rows = stored_rows(client)?;
+    let id = among(&rows, name)?;
     let params = json!({"session_id": id, "omit_messages": true});
     let answer = client.call("session.resume", &params)?;
+    let stored = text(&answer, "stored_session_id");
+    let row = rows.iter().find(|row| text(row, "id") == stored);
+    let why = row.and_then(|row| row.get("end_reason")?.as_str());
     Ok(Named {
         id: text(&answer, "session_id"),
-        stored: text(&answer, "stored_session_id"),
+        reopened: why.map(str::to_owned),
+        stored,
     })
 }
 
@@ -85,6 +107,7 @@ pub(crate) fn held(client: &mut Client, name: &str) -> Result<Option<Named>> {
         .map(|row| Named {
             id: text(row, "id"),
             stored: text(row, "session_key"),
+            reopened: None,
         })
         .collect();
     let exact = found
@@ -99,16 +122,19 @@ pub(crate) fn held(client: &mut Client, name: &str) -> Result<Option<Named>> {
 
 /// The stored session that the begin of an id means.
 pub(crate) fn stored(client: &mut Client, name: &str) -> Result<String> {
-    let answer = client.call(
-        "session.list",
-        &json!({"limit": 10_000, "include_hidden": true}),
-    )?;
+    among(&stored_rows(client)?, name)
+}
+
+/// The sessions that serve has stored, as it lists them.
+fn stored_rows(client: &mut Client) -> Result<Vec<Value>> {
+    let params = json!({"limit": 10_000, "include_hidden": true});
+    let answer = client.call("session.list", &params)?;
     let rows = answer.get("sessions").and_then(Value::as_array);
-    let ids: Vec<String> = rows
-        .into_iter()
-        .flatten()
-        .map(|row| text(row, "id"))
-        .collect();
+    Ok(rows.cloned().unwrap_or_default())
+}
+
+fn among(rows: &[Value], name: &str) -> Result<String> {
+    let ids: Vec<String> = rows.iter().map(|row| text(row, "id")).collect();
     if ids.iter().any(|id| id == name) {
         return Ok(name.to_owned());
     }
@@ -142,6 +168,7 @@ pub(crate) fn create(client: &mut Client, cwd: Option<&Path>) -> Result<Named> {
     Ok(Named {
         id: text(&answer, "session_id"),
         stored: text(&answer, "stored_session_id"),
+        reopened: None,
     })
 }
 

@@ -4,9 +4,11 @@
 use clap::Args;
 use hermes::config::{Config, Settings};
 use hermes::error::Result;
+use hermes::home::Home;
 use hermes::output::layout::{self, Step};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
+use hermes::server::client::Client;
 use hermes::server::offline::unreadable::{self, SetAside};
 use hermes::server::offline::{self, Which, Whose};
 use hermes::timers::event::{TimerEvent, TimerRules};
@@ -81,7 +83,12 @@ impl Order {
             _ => asking::serve(runtime)?,
         };
         let (session, row, said) = if let Some(mut client) = serve {
+            if let Some(ended) = self.ended(verb, &mut client, &home)? {
+                let done = offline(Whose::Ended(&ended), (which, verb), runtime)?;
+                return self.told((which, verb), (&done.0, &done.1, &done.2), runtime);
+            }
             let session = asking::session(&mut client, &self.session)?;
+            session.tell_reopened(runtime);
             let params = json!({"session_id": session.id, "action": verb.action(which)});
             let answer = client.call("session.control", &params)?;
             let said = format!("/{} status", which.word());
@@ -116,6 +123,16 @@ impl Order {
             );
             (session, row, said)
         }))
+    }
+
+    /// The session, where it has ended and is to stay so: an end or a pause of its timer opens none again.
+    fn ended(&self, verb: Verb, client: &mut Client, home: &Home) -> Result<Option<String>> {
+        if matches!(verb, Verb::Resume) || asking::held(client, &self.session)?.is_some() {
+            return Ok(None);
+        }
+        // A store that cannot be read here is no reason not to ask serve.
+        let ended = offline::ended(home, &self.session).unwrap_or_default();
+        Ok(ended.map(|ended| ended.session))
     }
 
     fn told(
@@ -265,6 +282,7 @@ pub(crate) fn set(
         Some(name) => asking::session(&mut client, name)?,
         None => asking::create(&mut client, runtime.cwd.as_deref())?,
     };
+    session.tell_reopened(runtime);
     let said = asking::command(&mut client, &session, &format!("/{kind} {text}"))?;
     if json {
         let params = json!({"session_id": session.id});

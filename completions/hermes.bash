@@ -2143,7 +2143,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__session__subcmd__list)
-            opts="-p -h --json --home --profile --color --ascii --help"
+            opts="-p -h --all --json --home --profile --color --ascii --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -540,6 +540,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_s
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l all -d 'Show those that have ended, too, when and why: the newest thousand'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'

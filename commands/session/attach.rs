@@ -39,6 +39,7 @@ impl Attach {
             Some(name) => asking::session(&mut client, name)?,
             None => asking::create(&mut client, runtime.cwd.as_deref())?,
         };
+        session.tell_reopened(runtime);
         client.call("session.activate", &json!({"session_id": session.id}))?;
         runtime.out.note(&format!("session {}", session.stored));
         talk(&mut client, &session, &typed(), runtime)?;

@@ -5,7 +5,8 @@ use hermes::error::Result;
 use hermes::output::layout::{self, Step};
 use hermes::output::{human, json, wrap};
 use hermes::runtime::Runtime;
-use hermes::sessions::listing::{SessionLine, sessions};
+use hermes::sessions::listing::{SessionLine, past as past_line, sessions};
+use hermes::sessions::{ending, gather};
 use serde_json::{Value, json};
 
 use crate::asking;
@@ -15,12 +16,22 @@ use crate::when::{When, instant};
 
 /// List the open sessions of a home: who holds each, and what drives its timers
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  hermes session list\n  hermes session list --json")]
+#[command(after_help = "\
+Examples:
+  hermes session list
+  hermes session list --all
+  hermes session list --json")]
 pub(super) struct List {
+    /// Show those that have ended, too, when and why: the newest thousand
+    #[arg(long)]
+    all: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
+
+/// Ended sessions that are shown.
+const MOST: u32 = 1_000;
 
 impl List {
     /// Prints them, the newest use first.
@@ -31,11 +42,24 @@ impl List {
             held_by_serve(&mut lines, &asking::live(&mut client)?);
         }
         let ended: u64 = view.ended.values().sum();
+        let mut left_out = view.ended;
+        if self.all {
+            let past = gather::past(&runtime.one_home()?, MOST)?;
+            for one in &past {
+                let why = one.end_reason.as_deref().unwrap_or("no reason");
+                if let Some(count) = left_out.get_mut(why) {
+                    *count = count.saturating_sub(1);
+                }
+            }
+            left_out.retain(|_, count| *count > 0);
+            lines.extend(past.into_iter().map(past_line));
+        }
+        let left: u64 = left_out.values().sum();
         if self.json {
             let document = json!({
                 "schema": "hermes.session.list/1",
                 "sessions": lines,
-                "left_out": view.ended,
+                "left_out": left_out,
                 "gaps": view.gaps,
             });
             json::print(&mut runtime.out, &document)?;
@@ -45,14 +69,21 @@ impl List {
             runtime.out.warn(gap);
         }
         if lines.is_empty() {
-            runtime.out.line("No session is open.")?;
+            let none = if self.all || ended == 0 {
+                "There are no sessions."
+            } else {
+                "No session is open."
+            };
+            runtime.out.line(none)?;
         } else {
             print(&lines, runtime)?;
         }
-        if ended > 0 {
-            runtime
-                .out
-                .note(&format!("Sessions that have ended are left out: {ended}."));
+        if left > 0 {
+            let left = usize::try_from(left).unwrap_or(usize::MAX);
+            let (one, many) = ("session that has ended is", "sessions that have ended are");
+            let way = if self.all { "" } else { ": --all" };
+            let left = human::count(left, one, many);
+            runtime.out.note(&format!("{left} not shown{way}"));
         }
         Ok(Exit::OK)
     }
@@ -118,6 +149,15 @@ fn print(lines: &[SessionLine], runtime: &mut Runtime) -> Result<()> {
     Ok(())
 }
 
+/// Who holds it, or when and why it ended.
+fn holder(line: &SessionLine, when: &When) -> String {
+    if line.ended_at.is_none() {
+        return line.holder.clone().unwrap_or_default();
+    }
+    let why = ending::words(line.end_reason.as_deref());
+    format!("ended {}: {why}", when.ago(instant(line.ended_at.as_ref())))
+}
+
 fn row(line: &SessionLine, when: &When) -> Vec<String> {
     // The reasons stand below.
     let short = |timer: &String| {
@@ -129,7 +169,7 @@ fn row(line: &SessionLine, when: &When) -> Vec<String> {
         line.session.clone(),
         line.title.clone().unwrap_or_default(),
         when.ago(instant(line.last_used_at.as_ref())),
-        line.holder.clone().unwrap_or_default(),
+        holder(line, when),
         timers.join("; "),
         line.owner.to_owned(),
         line.source.clone(),

@@ -8,11 +8,15 @@ pub mod unreadable;
 
 use super::instance::{self, Held, Instance};
 use super::settings;
+use jiff::Timestamp;
+
 use crate::clock::Now;
 use crate::db::{self, Damage, Snapshot};
 use crate::error::{Error, Kind, Result};
 use crate::home::Home;
 use crate::runtime::Runtime;
+use crate::sessions::ending;
+use crate::sessions::rows;
 use crate::sessions::schedule::left;
 use crate::sessions::store::names::{self, Named};
 use crate::sessions::store::{self, Found, Store, StoredTimer, Tick, Write};
@@ -53,7 +57,9 @@ pub struct Order<'a> {
 pub enum Whose<'a> {
     /// That of a session of Hermes Agent's, by its id: see [`of_hermes_agent`].
     HermesAgents(String),
-    /// That of one of ours, by its name.
+    /// That of one of ours that no serve holds, as it has ended, by its id: see [`ended`]. A serve may run.
+    Ended(&'a str),
+    /// That of one of ours, by its name, while no serve runs.
     Ours(&'a str),
 }
 
@@ -68,11 +74,6 @@ pub fn order(
     whose: Whose<'_>,
     order: Order<'_>,
 ) -> Result<Ordered> {
-    let Order {
-        which,
-        event,
-        rules,
-    } = order;
     let now = runtime.clock.now();
     let name = match whose {
         Whose::HermesAgents(session) => {
@@ -84,12 +85,43 @@ pub fn order(
                 ours: false,
             });
         }
+        Whose::Ended(session) => {
+            let mut store = Store::open(&home.state_db())?;
+            return ours((runtime, home), &mut store, session, order);
+        }
         Whose::Ours(name) => name,
     };
     let (_taken, mut store) = open(home, name, now)?;
     let named = one(name, store.named(name, CANDIDATES)?)?;
-    theirs::free_of_others((runtime, home), &named.id)?;
-    let found = store.find(&named.id)?.ok_or_else(|| unknown(name))?;
+    ours((runtime, home), &mut store, &named.id, order)
+}
+
+/// Hands an event to the timer of a session of ours that nobody holds. One of a session that has ended would
+/// be driven by nobody: it is not resumed.
+fn ours(
+    (runtime, home): (&Runtime, &Home),
+    store: &mut Store,
+    id: &str,
+    order: Order<'_>,
+) -> Result<Ordered> {
+    let Order {
+        which,
+        event,
+        rules,
+    } = order;
+    theirs::free_of_others((runtime, home), id)?;
+    let found = store.find(id)?.ok_or_else(|| unknown(id))?;
+    if let (TimerEvent::Resume, Some(why)) = (event, &found.card.end_reason) {
+        let kind = which.word();
+        let message = format!(
+            "session '{id}' has ended: {}; nobody would drive its {kind}",
+            ending::in_full(why)
+        );
+        return Err(Error::new(Kind::Refused, message).with_hint(format!(
+            "start a serve, and open it again: hermes {kind} resume {id}"
+        )));
+    }
+    let now = runtime.clock.now();
     let wall = now.wall.as_duration().as_secs_f64();
     let stored = of(&found, which)?;
     let events = &in_order(event);
@@ -97,11 +129,11 @@ pub fn order(
     let row = match which {
         Which::Loop => {
             let state = stored.looping().map_err(broken)?;
-            apply(&mut store, (&found, which), state, events, (rules, wall))?
+            apply(store, (&found, which), state, events, (rules, wall))?
         }
         Which::Heartbeat => {
             let state = stored.heartbeat(found.gateway_owned).map_err(broken)?;
-            apply(&mut store, (&found, which), state, events, (rules, wall))?
+            apply(store, (&found, which), state, events, (rules, wall))?
         }
     };
     Ok(Ordered {
@@ -137,8 +169,7 @@ pub fn close(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Resul
     theirs::free_of_others((runtime, home), &session)?;
     let found = store.find(&session)?.ok_or_else(|| unknown(name))?;
     if let Some(why) = &found.card.end_reason {
-        let message = format!("session '{session}' has ended already ({why})");
-        return Err(Error::new(Kind::NotFound, message));
+        return Err(over(&session, why));
     }
     let mut over = vec![format!("the session, of '{}'", found.card.source)];
     let mut writes = Vec::new();
@@ -201,12 +232,54 @@ fn unread(home: &Home, damage: Damage) -> Error {
 pub fn give_back(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Result<Closed> {
     let (_, named) = look_up(home, name)?.ok_or_else(|| unknown(name))?;
     let Named { id, ours } = one(name, named)?;
+    if let (true, Some(Ended { why, .. })) = (ours, ended(home, name)?) {
+        return Err(over(&id, &why));
+    }
     if ours {
         let message = format!("serve does not hold session '{id}': there is nothing to close");
         return Err(Error::new(Kind::NotFound, message).with_hint("hermes session list"));
     }
     let over = theirs::give_back((runtime, home), &id, dry_run)?;
     Ok(Closed { session: id, over })
+}
+
+fn over(session: &str, why: &str) -> Error {
+    let why = ending::in_full(why);
+    let message = format!("session '{session}' has ended already: {why}");
+    Error::new(Kind::NotFound, message)
+        .with_hint("hermes session list --all lists those that have ended")
+}
+
+/// A session of ours that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its id.
+    pub session: String,
+    /// When it ended.
+    pub at: Option<Timestamp>,
+    /// Why, by the code of the store.
+    pub why: String,
+}
+
+/// The session of ours that a name means, where it means one, and that has ended.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn ended(home: &Home, name: &str) -> Result<Option<Ended>> {
+    let Some((snapshot, mut named)) = look_up(home, name)? else {
+        return Ok(None);
+    };
+    let Some(one) = named.pop().filter(|one| named.is_empty() && one.ours) else {
+        return Ok(None);
+    };
+    let card = snapshot.read(|connection| rows::session_by_id(connection, &one.id));
+    let card = card.map_err(|damage| unread(home, damage))?;
+    let over = card.filter(|card| card.ended_at.is_some());
+    Ok(over.map(|card| Ended {
+        session: card.id,
+        at: card.ended_at,
+        why: card.end_reason.unwrap_or_else(|| "no reason".to_owned()),
+    }))
 }
 
 /// Takes the home for an order, and opens its store.

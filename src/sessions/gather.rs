@@ -107,6 +107,18 @@ pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
     Ok(view)
 }
 
+/// The sessions of a home that have ended, the last to end first. A home without a store has none.
+///
+/// # Errors
+/// When the store is there and cannot be read.
+pub fn past(home: &Home, most: u32) -> Result<Vec<StoredSession>> {
+    let read = |snapshot: Snapshot| snapshot.read(|c| rows::ended_sessions(c, most));
+    match db::snapshot(&home.state_db(), &db::wait).and_then(read) {
+        Err(Damage::Missing) => Ok(Vec::new()),
+        other => other.map_err(|damage| unreadable(home, damage)),
+    }
+}
+
 fn unreadable(home: &Home, damage: Damage) -> Error {
     let path = home.state_db();
     Error::new(Kind::Io, format!("failed to read {}", path.display()))
@@ -138,7 +150,7 @@ impl View {
             .collect();
         self.own = snapshot.read(store::own_of_heartbeats)?;
         self.open.extend(ours);
-        self.ended = snapshot.read(rows::ended)?.unwrap_or_default();
+        self.ended = snapshot.read(rows::ended)?;
         self.loops = snapshot.read(|c| loops(c, MOST))?.unwrap_or_default();
         self.heartbeats = snapshot.read(|c| heartbeats(c, MOST))?.unwrap_or_default();
         for route in snapshot

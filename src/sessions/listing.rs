@@ -1,12 +1,14 @@
 //! Timers and sessions of a home as people and scripts see them. An armed timer that nobody drives is
 //! never shown as plain `active`.
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::driven::{Driven, driven};
 use super::gather::View;
 use super::plan::{Plan, plan};
 use super::reaper::Reaper;
+use super::rows::{Maker, StoredSession};
 use super::schedule::Asked;
 use super::stored::UNSEEN;
 use crate::db;
@@ -176,7 +178,7 @@ fn heartbeat_line(view: &View, session: &str, row: &HeartbeatRow) -> TimerLine {
     }
 }
 
-/// An open session in a list.
+/// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionLine {
     /// Its id in the store.
@@ -195,6 +197,10 @@ pub struct SessionLine {
     pub title: Option<String>,
     /// How many messages it has.
     pub messages: i64,
+    /// When it ended: RFC 3339; none while it is open.
+    pub ended_at: Option<String>,
+    /// Why it ended, by the code of the store.
+    pub end_reason: Option<String>,
 }
 
 /// The open sessions of the home, the newest use first.
@@ -219,12 +225,36 @@ pub fn sessions(view: &View) -> Vec<SessionLine> {
                 timers: timers(view, &stored.id),
                 title: stored.title.clone(),
                 messages: stored.message_count,
+                ended_at: None,
+                end_reason: None,
             };
             (session.last_used, line)
         })
         .collect();
     lines.sort_by(|a, b| b.0.total_cmp(&a.0));
     lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// A session that has ended.
+#[must_use]
+pub fn past(stored: StoredSession) -> SessionLine {
+    let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    let used = stored.last_activity_at.max(stored.started_at);
+    SessionLine {
+        session: stored.id,
+        source: stored.source,
+        owner: match stored.maker {
+            Maker::Serve => "hermes",
+            Maker::HermesAgent => "Hermes Agent",
+        },
+        holder: None,
+        last_used_at: text(used),
+        timers: Vec::new(),
+        title: stored.title,
+        messages: stored.message_count,
+        ended_at: text(stored.ended_at),
+        end_reason: stored.end_reason,
+    }
 }
 
 fn timers(view: &View, id: &str) -> Vec<String> {

@@ -20,6 +20,7 @@
 //! Due times of schedules are wall time.
 
 pub mod driven;
+pub mod ending;
 pub mod event;
 pub mod exempt;
 pub mod gather;

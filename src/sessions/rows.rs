@@ -5,6 +5,7 @@
 //! never read.
 
 mod leases;
+mod past;
 mod registry;
 mod work;
 
@@ -15,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::db::{self, Columns, Fields};
 
 pub use leases::{Lease, compression_locks, turn_leases};
+pub use past::{ended, ended_sessions};
 pub use registry::{LARGEST as REGISTRY_LARGEST, LiveLease, Registry, read_registry};
-pub use work::{delegations, ended, last_messages};
+pub use work::{delegations, last_messages};
 
 const SESSION: [&str; 25] = [
     "id",

@@ -82,7 +82,10 @@ fn a_stale_turn_of_an_orphan_is_stopped_its_loop_goes_on_and_attach_waits_meanwh
         _ => None,
     });
     let record = record.unwrap();
-    assert_eq!(record.reason, "its session was removed (ws_orphan_reap)");
+    assert_eq!(
+        record.reason,
+        "its session has ended: its client left and nobody came back (ws_orphan_reap)"
+    );
     assert_eq!(record.due_at, Some(1_800_000_300.0));
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::ending;
 use crate::timers::event::TimerRules;
 use crate::timers::heartbeat::Heartbeat;
 use crate::timers::loop_row::LoopRow;
@@ -79,7 +80,7 @@ pub fn left(schedules: &[Schedule], reason: &str) -> Vec<NotDriven> {
     let live = schedules.iter().filter(|one| one.pins());
     live.map(|one| NotDriven {
         kind: one.kind,
-        reason: format!("its session was removed ({reason})"),
+        reason: format!("its session has ended: {}", ending::in_full(reason)),
         due_at: one.due_at,
     })
     .collect()

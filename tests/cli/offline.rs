@@ -192,7 +192,9 @@ fn a_session_that_a_killed_serve_left_is_closed_and_its_past_is_still_told() {
     assert_eq!(loops["loops"][0]["state"], "not driven", "{loops}");
     run(&sandbox, &["session", "close", begin])
         .code(1)
-        .stderr(predicate::str::contains("has ended already (tui_close)"));
+        .stderr(predicate::str::contains(
+            "has ended already: it was closed (tui_close)",
+        ));
     assert_eq!(past("loop"), Some(1));
     let serve = Serving::start(&sandbox);
     assert_eq!((past("loop"), past("heartbeat")), (Some(1), Some(1)));

@@ -163,7 +163,7 @@ fn a_heartbeat_and_a_closed_session() {
     assert_eq!(list["heartbeats"][0]["state"], "not driven");
     let because = list["heartbeats"][0]["because"].as_str().expect("why");
     assert!(
-        because.contains("its session was removed (tui_close)"),
+        because.contains("its session has ended: it was closed (tui_close)"),
         "{because}"
     );
 }

@@ -1,5 +1,5 @@
-//! Counts and stamps around sessions: when something was last said in one, what works for one, and
-//! how many have ended. What was said is never read.
+//! Counts and stamps around sessions: when something was last said in one, and what works for
+//! one. What was said is never read.
 
 use std::collections::BTreeMap;
 
@@ -52,23 +52,6 @@ pub fn delegations(connection: &Connection) -> rusqlite::Result<Option<BTreeMap<
     Ok(Some(rows.into_iter().collect()))
 }
 
-/// How many sessions have ended, by their reason.
-pub fn ended(connection: &Connection) -> rusqlite::Result<Option<BTreeMap<String, u64>>> {
-    let Some(columns) = Columns::of(connection, "sessions")? else {
-        return Ok(None);
-    };
-    if !columns.missing(&["ended_at", "end_reason"]).is_empty() {
-        return Ok(None);
-    }
-    let sql = "SELECT coalesce(end_reason, 'no reason') AS why, count(*) AS n FROM sessions \
-               WHERE ended_at IS NOT NULL GROUP BY 1";
-    let rows = db::rows(connection, sql, [], |row| {
-        let count = row.integer("n").and_then(|n| u64::try_from(n).ok());
-        (row.text_or_empty("why"), count.unwrap_or(0))
-    })?;
-    Ok(Some(rows.into_iter().collect()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,7 +61,6 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         assert_eq!(last_messages(&connection).unwrap(), None);
         assert_eq!(delegations(&connection).unwrap(), None);
-        assert_eq!(ended(&connection).unwrap(), None);
         connection
             .execute_batch(
                 "CREATE TABLE sessions(id TEXT, ended_at REAL, end_reason TEXT);
@@ -93,7 +75,5 @@ mod tests {
         assert_eq!(newest.len(), 1);
         assert_eq!(newest["a"], db::instant(12.5).unwrap());
         assert_eq!(delegations(&connection).unwrap().unwrap()["a"], 2);
-        let ended = ended(&connection).unwrap().unwrap();
-        assert_eq!((ended["tui_close"], ended["no reason"]), (1, 1));
     }
 }

@@ -54,7 +54,7 @@ fn a_killed_serve_leaves_everything_for_the_next() {
             .unwrap();
         assert_eq!(saved, Saved::Done);
     }
-    let reason = Some("its session was removed".to_owned());
+    let reason = Some("its session has ended".to_owned());
     let not_driven = Write::NotDriven {
         session_id: "removed".to_owned(),
         kind: "loop",
