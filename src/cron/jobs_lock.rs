@@ -1,6 +1,11 @@
 //! The lock of the job store, as the other program takes it: an flock on `.jobs.lock`, asked for
 //! again and again for a while. Unlike there, a lock that is not had in time is an error that names
 //! the holder: nothing is ever written without it.
+//!
+//! Who asks at one pace for ever plays a lottery, and of many somebody loses it. So whoever has waited
+//! for long asks more often: he soon has it, and the new ones beside him ask no more often than Hermes
+//! Agent does. Nobody waits in the kernel's queue: those in it would hand the lock from one to the next,
+//! and who only asks now and then, as Hermes Agent, would never find it free.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,8 +18,12 @@ use crate::host::liveness_probe::observe_here;
 use crate::host::locks::{Holder, LockTable};
 use crate::output::human;
 
-/// Between two attempts.
+/// Between two attempts, at first: as in Hermes Agent.
 const PACE: Duration = Duration::from_millis(100);
+/// Who has waited no longer asks at that pace.
+const NEW: Duration = Duration::from_secs(2);
+/// Between two attempts at the least: the others must find it free too.
+const SHORTEST: Duration = Duration::from_millis(5);
 /// Longest wait, as in Hermes Agent.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -23,17 +32,36 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 /// # Errors
 /// [`Kind::Busy`] with the holder where it stays taken; anything else as it is.
 pub fn take(path: &Path, patience: Duration) -> Result<Lock> {
-    let mut waited = Duration::ZERO;
+    take_since(path, awake(), patience)
+}
+
+/// The same for somebody who has waited since this moment of awake time.
+///
+/// # Errors
+/// As [`take`].
+pub fn take_since(path: &Path, since: Duration, patience: Duration) -> Result<Lock> {
     loop {
         if let Some(lock) = files::try_lock(path)? {
             return Ok(lock);
         }
+        let waited = awake().saturating_sub(since);
         if waited >= patience {
             return Err(busy(path, waited));
         }
-        db::wait(PACE);
-        waited += PACE;
+        db::wait(pace(waited).min(patience.saturating_sub(waited)));
     }
+}
+
+/// How long somebody pauses between two attempts who has waited so long.
+#[must_use]
+pub fn pace(waited: Duration) -> Duration {
+    let over = waited.max(NEW).as_secs_f64() / NEW.as_secs_f64();
+    PACE.div_f64(over).max(SHORTEST)
+}
+
+/// Awake time, in which patience is counted: while the host sleeps nobody lets go of anything.
+pub(super) fn awake() -> Duration {
+    SystemClock.now().monotonic
 }
 
 fn busy(path: &Path, waited: Duration) -> Error {
@@ -107,6 +135,42 @@ mod tests {
         assert_eq!(lived(3_000, 100, since_boot).as_millis(), 60_500);
         assert_eq!(lived(9_999, 100, since_boot), Duration::ZERO);
         assert!(age(std::process::id()).is_some());
+    }
+
+    #[test]
+    fn who_has_waited_long_asks_more_often_and_a_new_one_as_hermes_agent_does() {
+        let pace = |seconds| pace(Duration::from_secs_f64(seconds)).as_millis();
+        let paces = [0.0, 1.9, 2.0, 4.0, 10.0, 20.0, 30.0, 3600.0].map(pace);
+        assert_eq!(paces, [100, 100, 100, 50, 20, 10, 6, 5]);
+    }
+
+    /// Eight that ask at their pace, from their own start on, and one that asks as Hermes Agent does, for a
+    /// lock that is held 0.3 s at a time and wanted again at once by whoever had it.
+    #[test]
+    fn nobody_waits_in_vain_for_a_lock_that_is_hardly_ever_free() {
+        const CROWD: usize = 9;
+        let mut lottery = 1_u64;
+        let mut random = |below: Duration| {
+            lottery = lottery.wrapping_mul(6_364_136_223_846_793_005) + 1;
+            below.mul_f64(f64::from(u32::try_from(lottery >> 40).unwrap()) / f64::from(1 << 24))
+        };
+        let (mut now, mut since) = (Duration::ZERO, [Duration::ZERO; CROWD]);
+        let mut longest = since;
+        for _ in 0..10_000 {
+            now += Duration::from_millis(300);
+            let asks = since.map(|since| pace(now.saturating_sub(since)));
+            let asks = asks.iter().enumerate().map(|(who, pace)| match who {
+                0 => (random(PACE), 0),
+                _ => (random(*pace), who),
+            });
+            let (at, first) = asks.min().unwrap();
+            now += at;
+            longest[first] = longest[first].max(now.saturating_sub(since[first]));
+            since[first] = now;
+        }
+        let (other, ours) = longest.split_first().unwrap();
+        assert!(ours.iter().all(|waited| *waited < PATIENCE / 2), "{ours:?}");
+        assert!(*other < PATIENCE, "{other:?}");
     }
 
     #[test]
