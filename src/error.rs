@@ -81,6 +81,18 @@ impl Error {
         self
     }
 
+    /// The same for somebody else whom it concerns: of what led to it the words.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let causes = self.causes();
+        Self {
+            kind: self.kind,
+            message: self.message.clone(),
+            hints: self.hints.clone(),
+            source: (!causes.is_empty()).then(|| causes.join(": ").into()),
+        }
+    }
+
     /// Adds the error that led to this one.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {

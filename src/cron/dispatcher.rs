@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use self::in_hand::{Grip, InHand};
+use self::jobs_door::JobsDoor;
 pub(super) use self::last::Asked;
 pub(super) use self::ledger_door::LedgerDoor;
 pub(super) use self::wait::Held;
@@ -40,6 +41,7 @@ use crate::ledger::{Claim, Claimed, Ledger, Owner};
 
 mod close;
 mod in_hand;
+mod jobs_door;
 mod last;
 mod launch;
 mod ledger_door;
@@ -80,6 +82,7 @@ pub struct Dispatcher {
     pub(super) owner: Owner,
     zone: RwLock<Zone>,
     ledger: ledger_door::Shared,
+    jobs: Arc<JobsDoor>,
     warned: AtomicBool,
     told_unplaced: AtomicBool,
     at_risk: Arc<AtomicUsize>,
@@ -146,6 +149,7 @@ impl Dispatcher {
             parts,
             owner,
             ledger: Arc::default(),
+            jobs: Arc::default(),
             warned: AtomicBool::new(false),
             told_unplaced: AtomicBool::new(false),
             at_risk: Arc::default(),
@@ -216,7 +220,7 @@ impl Dispatcher {
         }
     }
 
-    /// Changes the job store, away from the event loop.
+    /// Changes the job store, away from the event loop, and together with what else waits for it here.
     ///
     /// # Errors
     /// As [`JobsFile::update`].
@@ -224,8 +228,8 @@ impl Dispatcher {
         &self,
         change: impl FnMut(&mut JobList<'_>) -> Result<Change<T>> + Send + 'static,
     ) -> Result<T> {
-        let (file, now) = (self.jobs(), self.now());
-        blocking(move || file.update(now, change)).await
+        let (file, now, door) = (self.jobs(), self.now(), Arc::clone(&self.jobs));
+        blocking(move || door.update(&file, now, change)).await
     }
 
     /// Runs an order to the end of its execution.

@@ -4,6 +4,7 @@
 //! letter, so that a change costs little where there are many jobs, and nothing can get lost in it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -14,8 +15,9 @@ use super::jobs_text::{Jobs, ShapeNote, to_text};
 use super::python_json;
 use crate::error::{Kind, Result};
 
-/// The jobs, in order, and what else stands at the top.
-#[derive(Debug, Default)]
+/// The jobs, in order, and what else stands at the top. A copy costs little: it shares the jobs until one
+/// of them is changed.
+#[derive(Clone, Debug, Default)]
 pub struct JobList<'t> {
     entries: Vec<Entry<'t>>,
     rest: Map<String, Value>,
@@ -24,22 +26,26 @@ pub struct JobList<'t> {
     stand_ins: Option<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Entry<'t> {
     Text(&'t str),
-    Object(RawJob),
+    Object(Arc<RawJob>),
 }
 
 impl Entry<'_> {
     /// The job for changing it; `None` for a text that is none, which reading has ruled out.
     fn object(&mut self) -> Option<&mut RawJob> {
         if let Entry::Text(text) = self {
-            *self = Entry::Object(serde_json::from_str(text).ok()?);
+            *self = Entry::of(serde_json::from_str(text).ok()?);
         }
         match self {
-            Entry::Object(job) => Some(job),
+            Entry::Object(job) => Some(Arc::make_mut(job)),
             Entry::Text(_) => None,
         }
+    }
+
+    fn of(job: RawJob) -> Self {
+        Entry::Object(Arc::new(job))
     }
 
     fn has_id(job: &RawJob, id: &str) -> bool {
@@ -50,7 +56,7 @@ impl Entry<'_> {
 impl From<Vec<RawJob>> for JobList<'_> {
     fn from(jobs: Vec<RawJob>) -> Self {
         Self {
-            entries: jobs.into_iter().map(Entry::Object).collect(),
+            entries: jobs.into_iter().map(Entry::of).collect(),
             ..Self::default()
         }
     }
@@ -77,6 +83,12 @@ impl JobList<'_> {
     #[must_use]
     pub(super) fn is_mended(&self) -> bool {
         self.mended
+    }
+
+    /// Whether it holds what is no JSON, which a new text must not be mistaken for.
+    #[must_use]
+    pub(super) fn is_particular(&self) -> bool {
+        self.stand_ins.is_some()
     }
 
     /// The first job with this id.
@@ -130,7 +142,7 @@ impl JobList<'_> {
 
     /// Adds a job at the end.
     pub fn push(&mut self, job: RawJob) {
-        self.entries.push(Entry::Object(job));
+        self.entries.push(Entry::of(job));
     }
 
     /// Takes the jobs at these places out.
@@ -183,7 +195,7 @@ impl JobList<'_> {
             text.extend([comma, "\n    "]);
             match entry {
                 Entry::Text(job) => text.push_str(job),
-                Entry::Object(job) => push_indented(&mut text, job, "    "),
+                Entry::Object(job) => push_indented(&mut text, &**job, "    "),
             }
             comma = ",";
         }

@@ -173,10 +173,21 @@ impl JobsFile {
     pub fn update_version<T>(
         &self,
         now: Timestamp,
+        change: impl FnMut(&mut JobList<'_>, Option<Version>) -> Result<Change<T>>,
+    ) -> Result<(T, Option<Version>)> {
+        self.update_since(jobs_lock::awake(), now, change)
+    }
+
+    /// The same for one who has waited for the lock since this moment of awake time.
+    pub(super) fn update_since<T>(
+        &self,
+        since: Duration,
+        now: Timestamp,
         mut change: impl FnMut(&mut JobList<'_>, Option<Version>) -> Result<Change<T>>,
     ) -> Result<(T, Option<Version>)> {
         self.make_directory()?;
-        let _lock = jobs_lock::take(&self.home.join("cron/.jobs.lock"), self.patience)?;
+        let lock = self.home.join("cron/.jobs.lock");
+        let _lock = jobs_lock::take_since(&lock, since, self.patience)?;
         for _ in 0..ROUNDS {
             let (version, bytes) = self.load()?;
             let text = version.map(|_| JobsText::new(&bytes)).transpose();

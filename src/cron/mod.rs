@@ -40,6 +40,7 @@ pub mod job;
 pub mod job_id;
 pub mod job_list;
 pub mod jobs_file;
+mod jobs_group;
 pub mod jobs_lock;
 mod jobs_shape;
 pub mod jobs_text;
