@@ -312,8 +312,8 @@ fn page(Seen { at, found, refused }: &Seen) -> String {
     let due = human::count(count, "job is due", "jobs are due");
     let mut lines = vec![format!("At {at} {due}.")];
     let line = |verb: &str, order: &Order, why: &str| {
-        let slot = order.scheduled_instant();
-        let slot = slot.map_or_else(|| "on request".to_owned(), |slot| format!("for {slot}"));
+        let slot = order.slot.map(|slot| format!("for {}", utc(slot.at)));
+        let slot = slot.unwrap_or_else(|| "on request".to_owned());
         format!(
             "  {verb:<6}  {}  {slot}, {}{why}",
             order.job_id,

@@ -262,7 +262,7 @@ mod tests {
             fresh.got(0).unwrap().contains_key("pending_slot"),
             "until a worker has the row, the slot can still be restored"
         );
-        let pair = ("h:1:aa", "h:7:cc", Settles::Whichever);
+        let pair = ("h:1:aa", "h:7:cc", Settles::Naive(now()));
         assert!(hand_on(&mut fresh, "a", pair, now(), &TimeZone::UTC));
         assert_eq!(fresh.got(0).unwrap()["fire_claim"]["by"], "h:7:cc");
         assert!(!fresh.got(0).unwrap().contains_key("pending_slot"));

@@ -37,7 +37,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fault;
 use crate::home::Home;
 use crate::host::identity_probe::OwnIdentity;
-use crate::ledger::{Claim, Claimed, Ledger, Owner};
+use crate::ledger::{Claim, Claimed, Ledger, Owner, SlotAt};
 
 mod close;
 mod in_hand;
@@ -96,7 +96,7 @@ pub struct Order {
     /// The job, as it was when it was found due.
     pub job: RawJob,
     /// Its slot; none for a run by hand.
-    pub slot: Option<Timestamp>,
+    pub slot: Option<SlotAt>,
     /// A person asked for it.
     pub manual: bool,
     /// `builtin` from the ticker, `direct` from a person.
@@ -303,7 +303,7 @@ impl Dispatcher {
         let id = Job::read(&order.job).id().unwrap_or_default().to_owned();
         let by = format!("{}:{}", self.parts.machine, Uuid::new_v4().simple());
         let (zone, now, manual) = (self.zone(), self.now(), order.manual);
-        let settles = Settles::of(manual, order.slot);
+        let settles = Settles::of(order.slot);
         let (job_id, claimant) = (id.clone(), by.clone());
         let (machine, in_hand) = (self.parts.machine.clone(), self.in_hand.clone());
         let grip = in_hand.take(&by);

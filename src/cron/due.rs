@@ -20,6 +20,8 @@ use super::loose::Loose;
 use super::next::{self, Zones};
 use super::stamp::Stamp;
 use crate::config::settings::Cron;
+use crate::ledger::SlotAt;
+use crate::ledger::store::utc;
 
 /// What the scan must know beside the jobs.
 pub struct Scene<'a> {
@@ -118,8 +120,8 @@ pub struct Order {
     pub index: usize,
     /// Its id, after repairs.
     pub job_id: String,
-    /// The slot; `None` for a run that somebody asked for and for a stamp without an offset.
-    pub slot: Option<Timestamp>,
+    /// The slot; `None` for a run that somebody asked for.
+    pub slot: Option<SlotAt>,
     /// Why now.
     pub kind: OrderKind,
     /// Seconds since the slot.
@@ -129,11 +131,10 @@ pub struct Order {
 }
 
 impl Order {
-    /// The slot as the ledger writes it: UTC.
+    /// The slot as the row of its run names it: in UTC, and not where it stood without an offset.
     #[must_use]
     pub fn scheduled_instant(&self) -> Option<String> {
-        self.slot
-            .map(|slot| Stamp::with_offset(slot, jiff::tz::Offset::UTC).to_string())
+        self.slot.and_then(SlotAt::named).map(utc)
     }
 }
 

@@ -12,16 +12,12 @@ use super::job::{Claim, Job};
 use super::lateness::{self, Lateness};
 use super::loose::Loose;
 use super::next;
-use super::stamp::Stamp;
+use crate::ledger::SlotAt;
 
 impl Pass<'_> {
-    pub(super) fn dispatch(
-        &mut self,
-        found: &mut Due,
-        stored: &str,
-        stamp: Stamp,
-        slot: Timestamp,
-    ) {
+    /// `taken` is the slot that stands in the job as `stored`.
+    pub(super) fn dispatch(&mut self, found: &mut Due, stored: &str, taken: SlotAt) {
+        let slot = taken.at;
         let manual = Job::read(self.raw()).is_manual();
         let grace = due::grace(self);
         let (kind, late_seconds) = due::classify(slot, self.scene().now, grace);
@@ -39,7 +35,7 @@ impl Pass<'_> {
         found.orders.push(Order {
             index: self.index(),
             job_id: self.id(),
-            slot: (!manual && !stamp.is_naive()).then_some(slot),
+            slot: (!manual).then_some(taken),
             kind: if manual {
                 OrderKind::Manual
             } else {

@@ -9,6 +9,7 @@ use super::job::Job;
 use super::next;
 use super::schedule::Schedule;
 use super::stamp::Stamp;
+use crate::ledger::SlotAt;
 
 /// A slot that was taken and not claimed goes back after this many seconds.
 const PENDING_SECONDS: f64 = 300.0;
@@ -39,24 +40,26 @@ impl Pass<'_> {
         let Some(stamp) = Stamp::parse(&stored) else {
             return;
         };
-        let Some(slot) = stamp.instant(&self.scene().zones.system) else {
+        let Some(stood) = stamp.instant(&self.scene().zones.system) else {
             return;
         };
         let manual = Job::read(self.raw()).is_manual();
-        if !manual && matches!(self.already_run(stamp, slot), Step::Stop) {
+        if !manual && matches!(self.already_run(stood), Step::Stop) {
             return;
         }
-        if !manual && matches!(self.zone_changed(found, stamp, slot), Step::Stop) {
+        if !manual && matches!(self.zone_changed(found, stamp, stood), Step::Stop) {
             return;
         }
-        let slot = if manual { slot } else { self.sooner(slot) };
+        let slot = if manual { stood } else { self.sooner(stood) };
         if slot > self.scene().now {
             return;
         }
         if !manual && matches!(self.off_schedule(&stored, stamp, slot), Step::Stop) {
             return;
         }
-        self.dispatch(found, &stored, stamp, slot);
+        // One that is brought forward is written anew, with its offset.
+        let is_naive = stamp.is_naive() && slot == stood;
+        self.dispatch(found, &stored, SlotAt { at: slot, is_naive });
     }
 
     /// Terminal, disabled, or paused; a contradiction is settled as paused.
@@ -169,8 +172,8 @@ impl Pass<'_> {
 
     /// A slot that the ledger knows as done is consumed without a run, also before its time: a
     /// store that was restored shows slots again.
-    fn already_run(&mut self, stamp: Stamp, slot: Timestamp) -> Step {
-        if stamp.is_naive() || !due::is_done(&self.id(), slot, self.scene()) {
+    fn already_run(&mut self, slot: Timestamp) -> Step {
+        if !due::is_done(&self.id(), slot, self.scene()) {
             return Step::Go;
         }
         if self.kind() == Some("once") {

@@ -11,6 +11,7 @@ use super::next::next_in_cadence;
 use super::schedule::Schedule;
 use super::stamp::Stamp;
 use crate::clock::iso;
+use crate::ledger::SlotAt;
 
 /// Longest detail of a failure that a job keeps, in characters.
 const DETAIL: usize = 500;
@@ -45,19 +46,21 @@ pub enum Settles {
     Nothing,
     /// This one.
     Slot(Timestamp),
-    /// Whichever is pending: the slot of this run is a wall clock without an offset.
-    Whichever,
+    /// This one, which stood as a wall clock without an offset: so whichever is pending is meant.
+    Naive(Timestamp),
 }
 
 impl Settles {
-    /// What an order accounts for.
+    /// What a run of this slot accounts for, or of none.
     #[must_use]
-    pub fn of(manual: bool, slot: Option<Timestamp>) -> Self {
-        match slot {
-            _ if manual => Self::Nothing,
-            Some(slot) => Self::Slot(slot),
-            None => Self::Whichever,
-        }
+    pub fn of(slot: Option<SlotAt>) -> Self {
+        slot.map_or(Self::Nothing, |SlotAt { at, is_naive }| {
+            if is_naive {
+                Self::Naive(at)
+            } else {
+                Self::Slot(at)
+            }
+        })
     }
 
     /// Takes the slot off what is pending.
@@ -71,7 +74,7 @@ impl Settles {
         let is_meant = match (self, pending) {
             (Self::Nothing, _) => false,
             (Self::Slot(slot), Some(pending)) => slot == pending,
-            (Self::Slot(_), None) | (Self::Whichever, _) => true,
+            (Self::Slot(_), None) | (Self::Naive(_), _) => true,
         };
         if is_meant {
             job.remove("pending_slot");
@@ -260,9 +263,8 @@ fn move_on(job: &mut RawJob, settles: Settles, now: Timestamp, zone: &TimeZone) 
     // What is due by now and is not the slot of this run is the next scan's, which accounts for it.
     let asked_for = Job::read(job).is_manual();
     let is_ours = |at: Timestamp| match settles {
-        Settles::Slot(slot) => at <= slot,
+        Settles::Slot(slot) | Settles::Naive(slot) => at <= slot,
         Settles::Nothing => asked_for && at <= now,
-        Settles::Whichever => at <= now,
     };
     if stored.is_some_and(|at| !is_ours(at)) {
         return;

@@ -55,7 +55,7 @@ pub fn advanced(job: &RawJob, order: &Order, scene: &Scene<'_>) -> Option<String
     }
     let stored = job.get("next_run_at").and_then(Value::as_str);
     let stored = stored.and_then(|text| scene.zones.instant(text));
-    let slot = order.slot.or(stored)?;
+    let slot = order.slot.map(|slot| slot.at).or(stored)?;
     let schedule = Schedule::from_json(job.get("schedule")?).ok()?;
     if !schedule.is_recurring() {
         return None;

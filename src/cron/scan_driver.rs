@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::fault;
 use crate::home::Home;
 use crate::host::locks::{Holder, LockTable};
-use crate::ledger::{Outcome, Slot};
+use crate::ledger::{Outcome, Slot, SlotAt};
 
 /// Jobs that run, or wait for their start, at this moment, each with why it is not started again.
 pub(super) type InFlight = HashMap<String, String>;
@@ -49,7 +49,7 @@ pub(super) struct Scan {
 pub(super) struct DueJob {
     pub(super) job_id: String,
     pub(super) job: RawJob,
-    pub(super) slot: Option<Timestamp>,
+    pub(super) slot: Option<SlotAt>,
     pub(super) manual: bool,
     pub(super) stagger: Duration,
 }
@@ -264,9 +264,8 @@ fn keep_slot(job: &mut RawJob, order: &due::Order, scene: &Scene<'_>) {
     let view = Job::read(job);
     let kept = view.pending_slot();
     let kept = kept.and_then(|kept| scene.zones.instant(kept.scheduled_at));
-    if let Some(slot) = order
-        .slot
-        .filter(|slot| kept.is_some_and(|kept| kept != *slot))
+    let slot = order.slot.map(|slot| slot.at);
+    if let Some(slot) = slot.filter(|slot| kept.is_some_and(|kept| kept != *slot))
         && let Some(Value::Object(pending)) = job.get_mut("pending_slot")
     {
         let slot = Stamp::of(slot, &scene.zones.configured).to_string();
@@ -299,7 +298,7 @@ impl Carry {
         };
         let passed = order
             .slot
-            .map(|slot| passed_over(job, slot, scene.now, &scene.zones.configured));
+            .map(|slot| passed_over(job, slot.at, scene.now, &scene.zones.configured));
         let passed = passed.unwrap_or_default();
         let lost = self.lost.get(&order.index).cloned();
         let lost = lost.map(|why| (Outcome::Refused, why));
@@ -317,7 +316,7 @@ impl Carry {
         self.busy.insert(order.index);
         self.records.slots.extend(order.slot.map(|slot| Slot {
             outcome,
-            ..skipped(&order.job_id, slot, &why)
+            ..skipped(&order.job_id, slot.at, &why)
         }));
         self.records.add(&order.job_id, &passed, (outcome, &why));
         false

@@ -48,7 +48,7 @@ fn handed_out(expr: &str, zone_name: &str, from: Timestamp, to: Timestamp) -> Ve
                 OrderKind::Scheduled(Lateness::OnTime),
                 "{expr} {zone_name} at {now}"
             );
-            slots.push(order.slot.expect("a slot"));
+            slots.push(order.slot.expect("a slot").at);
             let next = next::next_in_cadence(&schedule, now, now, &zones.configured);
             let next = next.expect("a next slot").stamp.to_string();
             job.insert("next_run_at".into(), json!(next));

@@ -25,6 +25,7 @@ use crate::clock::Now;
 use crate::error::Result;
 use crate::files;
 use crate::home::Home;
+use crate::ledger::SlotAt;
 use crate::output::human;
 
 /// Longest time between two sweeps of open rows.
@@ -303,7 +304,7 @@ impl Ticker {
 
     /// A slot that a dispatcher took, and was gone before a worker had it, is run now. A job that is no
     /// longer there leaves a row to be closed by the next sweep.
-    fn run_after_all(&mut self, job_id: &str, slot: Timestamp) -> Result<()> {
+    fn run_after_all(&mut self, job_id: &str, slot: SlotAt) -> Result<()> {
         if self.running.contains_key(job_id) {
             return Ok(());
         }

@@ -26,5 +26,5 @@ pub mod store;
 pub use execution::{Execution, Status};
 pub use facts::{Cause, ExecutionFacts};
 pub use incident::{Incident, IncidentState};
-pub use slot::{Outcome, Slot, SlotRange};
+pub use slot::{Outcome, Slot, SlotAt, SlotRange};
 pub use store::{Claim, Claimed, End, Ledger, Owner};

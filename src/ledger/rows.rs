@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::execution::{Execution, Status};
 use super::facts::{Cause, ExecutionFacts};
 use super::incident::{Incident, IncidentState};
-use super::slot::{Outcome, Slot, SlotRange};
+use super::slot::{Outcome, Slot, SlotAt, SlotRange};
 use crate::db::{self, Columns, Fields, Stamp};
 
 const EXECUTION: [&str; 16] = [
@@ -231,18 +231,42 @@ pub fn facts_of(
     Ok(rows.into_iter().next())
 }
 
+const NOT_RUN: &str = "outcome NOT IN ('run', 'running')";
+
 /// Slots that no run was made of, the newest first; of one job, or of all.
 pub fn slots_not_run(
     connection: &Connection,
     job_id: Option<&str>,
     most: u32,
 ) -> rusqlite::Result<Option<Vec<Slot>>> {
+    slots(connection, NOT_RUN, job_id, most)
+}
+
+/// Slots that no row of an execution names, the newest first: those that no run was made of, and those that
+/// stood without an offset.
+pub fn slots_without_row(
+    connection: &Connection,
+    most: u32,
+) -> rusqlite::Result<Option<Vec<Slot>>> {
+    let columns = Columns::of(connection, "executions")?;
+    if !columns.is_some_and(|columns| columns.has("scheduled_instant")) {
+        return slots_not_run(connection, None, most);
+    }
+    let naive = "execution_id IN (SELECT id FROM executions WHERE scheduled_instant IS NULL)";
+    slots(connection, &format!("({NOT_RUN} OR {naive})"), None, most)
+}
+
+fn slots(
+    connection: &Connection,
+    condition: &str,
+    job_id: Option<&str>,
+    most: u32,
+) -> rusqlite::Result<Option<Vec<Slot>>> {
     let Some(columns) = Columns::of(connection, "cron_slots")? else {
         return Ok(None);
     };
-    let condition = "outcome NOT IN ('run', 'running') AND (?1 IS NULL OR job_id = ?1)";
     let sql = format!(
-        "{} WHERE {condition} ORDER BY scheduled_at DESC LIMIT {most}",
+        "{} WHERE {condition} AND (?1 IS NULL OR job_id = ?1) ORDER BY scheduled_at DESC LIMIT {most}",
         columns.select(&SLOT)
     );
     let slot = |row: Fields<'_>| Slot {
@@ -277,6 +301,24 @@ pub fn slot_ranges(
         reason: row.text("reason"),
     };
     db::rows(connection, &sql, [job_id], range).map(Some)
+}
+
+/// The slot that an execution is of; none for a run that somebody asked for.
+pub fn slot_of(connection: &Connection, row: &Execution) -> rusqlite::Result<Option<SlotAt>> {
+    if let Some(named) = &row.scheduled_instant {
+        return Ok(named.at.map(SlotAt::from));
+    }
+    if Columns::of(connection, "cron_slots")?.is_none() {
+        return Ok(None);
+    }
+    let sql = "SELECT scheduled_at FROM cron_slots WHERE execution_id = ?1";
+    let naive: Option<String> = connection
+        .prepare_cached(sql)?
+        .query_row([&row.id], |row| row.get(0))
+        .optional()?;
+    let at = naive.and_then(|text| Stamp::from(text).at);
+    let is_naive = true;
+    Ok(at.map(|at| SlotAt { at, is_naive }))
 }
 
 /// When the run of a slot was recorded as over, however it ended. Slots are kept longer than the rows of

@@ -62,6 +62,8 @@ CREATE TABLE IF NOT EXISTS cron_slots (
     PRIMARY KEY (job_id, scheduled_at)
 );
 CREATE INDEX IF NOT EXISTS idx_cron_slots_recorded ON cron_slots(recorded_at);
+CREATE INDEX IF NOT EXISTS idx_cron_slots_execution
+    ON cron_slots(execution_id) WHERE execution_id IS NOT NULL;
 ";
 
 /// Our table of slots in a row of which the same became, where there are too many for a row each.

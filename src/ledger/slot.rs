@@ -1,6 +1,7 @@
 //! What becomes of a slot: an instant that a job's schedule names. Every slot has one outcome; nothing
 //! is dropped in silence.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// What became of a slot.
@@ -44,6 +45,31 @@ impl Outcome {
         ]
         .into_iter()
         .find(|outcome| outcome.word() == word)
+    }
+}
+
+/// The slot that an attempt is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotAt {
+    /// Its instant.
+    pub at: Timestamp,
+    /// Whether it was written as a wall clock without an offset. The row of an attempt, which Hermes Agent
+    /// reads as well, then names no slot: only our own record does.
+    pub is_naive: bool,
+}
+
+impl SlotAt {
+    /// The instant that the row of an attempt names.
+    #[must_use]
+    pub fn named(self) -> Option<Timestamp> {
+        (!self.is_naive).then_some(self.at)
+    }
+}
+
+impl From<Timestamp> for SlotAt {
+    fn from(at: Timestamp) -> Self {
+        let is_naive = false;
+        Self { at, is_naive }
     }
 }
 

@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::facts::{Cause, PRUNE};
 use super::schema;
+use super::slot::SlotAt;
 use crate::clock::iso;
 use crate::db;
 use crate::error::{Error, Kind, Result};
@@ -50,7 +51,7 @@ pub struct Claim<'a> {
     /// `builtin` from the ticker, `direct` from a person.
     pub source: &'a str,
     /// The slot; none for a run that is no slot's.
-    pub slot: Option<Timestamp>,
+    pub slot: Option<SlotAt>,
 }
 
 /// What came of a claim.
@@ -137,7 +138,8 @@ impl Ledger {
     /// # Errors
     /// When SQLite refuses.
     pub fn claim(&mut self, claim: &Claim<'_>, owner: &Owner, now: Timestamp) -> Result<Claimed> {
-        let slot = claim.slot.map(utc);
+        let slot = claim.slot.map(|slot| utc(slot.at));
+        let named = claim.slot.and_then(SlotAt::named).map(utc);
         let at = iso(now, &self.zone);
         let transaction =
             db::immediate(&mut self.connection).map_err(|error| failed("claim", error))?;
@@ -162,7 +164,7 @@ impl Ledger {
             pid,
             start,
             at,
-            slot
+            named
         ];
         transaction
             .execute(insert, row)

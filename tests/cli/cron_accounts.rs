@@ -35,6 +35,16 @@ fn slots(sandbox: &Sandbox) -> Vec<(String, String, String)> {
     rows.collect::<rusqlite::Result<_>>().expect("rows")
 }
 
+/// The same pass, in which the process is killed at a place.
+fn killed(sandbox: &Sandbox, now: &str, place: &str) {
+    let output = crate::common::jobs::hermes(sandbox, &["cron", "tick"])
+        .env("__HERMES_NOW", now)
+        .env("__HERMES_FAULT", place)
+        .output()
+        .expect("it runs");
+    assert!(!output.status.success(), "{place}");
+}
+
 /// The clock and the outcome of each slot on record.
 fn outcomes(sandbox: &Sandbox) -> Vec<(String, String)> {
     let short = |(at, outcome, _): (String, String, String)| (at[11..16].to_owned(), outcome);
@@ -202,4 +212,121 @@ fn a_delivery_command_that_is_not_there_is_said_to_be_missing() {
         hermes::cron::fire_lock::path(&cron, ID).exists(),
         "under the lock of both programs"
     );
+}
+
+/// A home west of UTC, whose job has a next run without an offset: 09:00 there is 13:00.
+fn naive(more: &Value) -> Sandbox {
+    let mut stood = json!({"next_run_at": "2026-06-17T09:00:00"});
+    let object = stood.as_object_mut().expect("an object");
+    object.extend(more.as_object().expect("an object").clone());
+    let sandbox = with(&[job(ID, &stood)]);
+    sandbox.write("config.yaml", "timezone: America/New_York\n");
+    script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/runs\"");
+    sandbox
+}
+
+fn runs(sandbox: &Sandbox) -> usize {
+    let runs = std::fs::read_to_string(sandbox.home().join("runs")).unwrap_or_default();
+    runs.lines().count()
+}
+
+/// The slot that each row of a run names, and the slot that our own record has it under.
+fn rows_of_slots(sandbox: &Sandbox) -> Vec<(Option<String>, String)> {
+    let path = sandbox.home().join("cron/executions.db");
+    let ledger = Connection::open(path).expect("the ledger");
+    let sql = "SELECT e.scheduled_instant, s.scheduled_at FROM executions e
+        JOIN cron_slots s ON s.execution_id = e.id";
+    let mut statement = ledger.prepare(sql).expect("a statement");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    let rows = rows.expect("rows");
+    rows.collect::<rusqlite::Result<_>>().expect("rows")
+}
+
+#[test]
+fn a_next_run_without_an_offset_is_on_record_under_the_instant_that_it_was_taken_for() {
+    for zone in ["UTC", "America/New_York"] {
+        let sandbox = naive(&json!({}));
+        // A wall clock without an offset is the host's.
+        let at = |clock: &str| {
+            let host: jiff::Timestamp = format!("2026-06-17T{clock}Z").parse().expect("an instant");
+            let hours = if zone == "UTC" { 0 } else { 4 };
+            (host + jiff::SignedDuration::from_hours(hours)).to_string()
+        };
+        let pass = |now: &str| {
+            let output = crate::common::jobs::hermes(&sandbox, &["cron", "tick", "--json"])
+                .env("__HERMES_NOW", at(now))
+                .env("TZ", zone)
+                .output()
+                .expect("it runs");
+            serde_json::from_slice::<Value>(&output.stdout).expect("a document")
+        };
+        let told = pass("10:00:10");
+        assert_eq!(told["runs"].as_array().map(Vec::len), Some(1), "{told}");
+        let utc = |clock: &str| at(clock).replace('Z', "+00:00");
+        let of_runs = rows_of_slots(&sandbox);
+        assert_eq!(of_runs, [(None, utc("09:00:00"))], "{zone}");
+        let on_record: Vec<_> = slots(&sandbox)
+            .into_iter()
+            .map(|(at, outcome, _)| (at, outcome))
+            .collect();
+        let expected = [("09:00", "run"), ("09:30", "missed"), ("10:00", "missed")]
+            .map(|(clock, outcome)| (utc(&format!("{clock}:00")), outcome.to_owned()));
+        assert_eq!(on_record, expected, "{zone}");
+        let kept = &stored(&sandbox)[0];
+        assert!(kept.get("pending_slot").is_none(), "{kept}");
+        // A store that is restored shows it again.
+        let text = std::fs::read_to_string(sandbox.home().join("cron/jobs.json")).expect("it");
+        let next = kept["next_run_at"].as_str().expect("a next run");
+        sandbox.write("cron/jobs.json", text.replace(next, "2026-06-17T09:00:00"));
+        pass("10:01:10");
+        assert_eq!(runs(&sandbox), 1, "{zone}");
+    }
+}
+
+#[test]
+fn a_slot_without_an_offset_is_run_once_wherever_its_dispatcher_is_killed() {
+    for place in [
+        "scan.recorded",
+        "scan.saved",
+        "dispatcher.claimed",
+        "dispatcher.row",
+        "dispatcher.offered",
+        "dispatcher.spawned",
+    ] {
+        let sandbox = naive(&json!({}));
+        killed(&sandbox, "2026-06-17T09:00:10Z", place);
+        crate::common::jobs::settled(&sandbox);
+        pass(&sandbox, "2026-06-17T09:01:10Z");
+        pass(&sandbox, "2026-06-17T09:02:10Z");
+        assert_eq!(runs(&sandbox), 1, "{place}");
+        assert_eq!(outcomes(&sandbox), pairs(&[("09:00", "run")]), "{place}");
+        let kept = &stored(&sandbox)[0];
+        assert_eq!(kept["repeat"]["completed"], 1, "{place}: {kept}");
+        assert!(kept.get("pending_slot").is_none(), "{place}: {kept}");
+    }
+    // A worker that was killed has run it, and its job counts it.
+    let sandbox = naive(&json!({}));
+    let output = crate::common::jobs::hermes(&sandbox, &["cron", "tick"])
+        .env("__HERMES_NOW", "2026-06-17T09:00:10Z")
+        .env("__HERMES_FAULT", "worker.ran")
+        .output();
+    assert!(output.is_ok());
+    assert_eq!(outcomes(&sandbox), pairs(&[("09:00", "run")]));
+    assert_eq!(stored(&sandbox)[0]["repeat"]["completed"], 1);
+}
+
+#[test]
+fn a_slot_without_an_offset_that_is_not_run_is_on_record_as_any_other() {
+    let late = json!({"x_hermes": {"catch_up": "skip"}});
+    let refused = json!({"deliver": "telegram:1"});
+    for (more, outcome) in [(&late, "skipped"), (&refused, "refused")] {
+        let sandbox = naive(more);
+        pass(&sandbox, "2026-06-17T10:00:10Z");
+        let expected = [("09:00", outcome), ("09:30", "missed"), ("10:00", "missed")];
+        assert_eq!(outcomes(&sandbox), pairs(&expected));
+    }
+    let sandbox = naive(&json!({}));
+    let words = ["cron", "edit", ID, "--schedule", "every 2h"];
+    assert_eq!(said(&sandbox, &words).0, 0);
+    assert_eq!(outcomes(&sandbox)[0], pairs(&[("09:00", "skipped")])[0]);
 }

@@ -32,7 +32,7 @@ fn with_runs() -> Sandbox {
             id: &id,
             job_id: ID,
             source: "builtin",
-            slot: Some(at(&format!("2026-06-17T0{hour}:00:00Z"))),
+            slot: Some(at(&format!("2026-06-17T0{hour}:00:00Z")).into()),
         };
         let begun = at(&format!("2026-06-17T0{hour}:00:01Z"));
         ledger.claim(&claim, &owner, begun).expect("a claim");

@@ -6,7 +6,7 @@
     reason = "the tests look at the ledger themselves"
 )]
 
-use hermes::ledger::{Cause, Claim, Ledger, Owner};
+use hermes::ledger::{Cause, Claim, Ledger, Owner, SlotAt};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -73,12 +73,12 @@ fn left(sandbox: &Sandbox) -> Ledger {
         pid: 4_000_000,
         start_ticks: Some(1),
     };
-    let slot = SLOT.parse().expect("an instant");
+    let slot: jiff::Timestamp = SLOT.parse().expect("an instant");
     let claim = Claim {
         id: RUN,
         job_id: ID,
         source: "builtin",
-        slot: Some(slot),
+        slot: Some(SlotAt::from(slot)),
     };
     ledger.claim(&claim, &owner, slot).expect("a claim");
     ledger.start(RUN, &owner, slot).expect("a start");

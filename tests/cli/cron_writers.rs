@@ -55,7 +55,7 @@ fn run(file: &JobsFile, id: &str, seed: u64) -> bool {
     }
     wait(seed, 7);
     let handed = file.update(now(), |jobs| {
-        let hands = (by.as_str(), worker.as_str(), Settles::Whichever);
+        let hands = (by.as_str(), worker.as_str(), Settles::Naive(now()));
         Ok(if claim::hand_on(jobs, id, hands, now(), &zone) {
             Change::Write(true)
         } else {
@@ -80,7 +80,7 @@ fn run(file: &JobsFile, id: &str, seed: u64) -> bool {
             manual: false,
             claim: Some(claim),
             monitor_digest: None,
-            settles: Settles::Whichever,
+            settles: Settles::Naive(now()),
         };
         finish::mark(job, &run, now(), &zone);
         Ok(Change::Write(()))

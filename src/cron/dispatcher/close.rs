@@ -170,6 +170,7 @@ impl Dispatcher {
         let (ok, error) = (ended.ok, ended.error.map(str::to_owned));
         let digest = ended.monitor_digest.map(str::to_owned);
         let (zone, now) = (self.zone(), self.now());
+        let slot = self.slot_of(&row).await.unwrap_or_default();
         let told = self
             .with_jobs(move |jobs| {
                 let Some(job) = jobs.find(&id) else {
@@ -179,17 +180,15 @@ impl Dispatcher {
                 if by.is_none() && is_marked(job, &row) {
                     return Ok(Change::Nothing(()));
                 }
-                let of_a_slot = row.scheduled_instant.is_some();
-                let slot = row.scheduled_instant.as_ref().and_then(|slot| slot.at);
                 let run = Run {
                     ok,
                     error: error.as_deref(),
                     delivery_error: None,
                     with_agent: !Job::read(job).no_agent.is_true(),
-                    manual: !of_a_slot,
+                    manual: slot.is_none() && row.scheduled_instant.is_none(),
                     claim: by.as_deref(),
                     monitor_digest: digest.as_deref(),
-                    settles: slot.map_or(Settles::Nothing, Settles::Slot),
+                    settles: Settles::of(slot),
                 };
                 finish::mark(job, &run, now, &zone);
                 Ok(Change::Write(()))

@@ -132,7 +132,7 @@ impl Dispatcher {
         let job_id = Job::read(&order.job).id().unwrap_or_default().to_owned();
         let slot = order.slot.map(|slot| Slot {
             job_id: job_id.clone(),
-            scheduled_at: utc(slot),
+            scheduled_at: utc(slot.at),
             outcome,
             reason: Some(reason.clone()),
             execution_id: None,

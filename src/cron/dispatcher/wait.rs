@@ -15,7 +15,7 @@ use crate::dispatch::launcher::Worker;
 use crate::error::Result;
 use crate::host::liveness::{BootMark, Identity, Liveness, judge};
 use crate::host::liveness_probe;
-use crate::ledger::{Execution, ExecutionFacts, Owner, Status, rows};
+use crate::ledger::{Execution, ExecutionFacts, Owner, SlotAt, Status, rows};
 
 /// A row that was just offered, or just claimed, is left alone for so long: the handover's time.
 const HANDOVER: Duration = crate::dispatch::handover::DEADLINE;
@@ -35,7 +35,7 @@ pub struct Swept {
     /// by [`Dispatcher::wait_for_stranger`], which delivers and so may take its time.
     pub undelivered: Vec<String>,
     /// Slots that were claimed and never adopted, by a dispatcher that is gone: to be run after all.
-    pub unadopted: Vec<(String, jiff::Timestamp)>,
+    pub unadopted: Vec<(String, SlotAt)>,
 }
 
 /// An execution that somebody left behind and that is ours as long as this lives.
@@ -155,6 +155,13 @@ impl Dispatcher {
             .and_then(|pid| u32::try_from(pid).ok()))
     }
 
+    /// The slot that a row is of; none for a run that somebody asked for.
+    pub(super) async fn slot_of(&self, row: &Execution) -> Result<Option<SlotAt>> {
+        let row = row.clone();
+        self.with_ledger(move |ledger| ledger.read(|c| rows::slot_of(c, &row)))
+            .await
+    }
+
     pub(super) async fn row(&self, id: &str) -> Result<Option<Execution>> {
         let id = id.to_owned();
         self.with_ledger(move |ledger| ledger.read(|c| rows::execution_by_id(c, &id)))
@@ -190,7 +197,9 @@ impl Dispatcher {
             if self.is_being_handed_over(&row) {
                 continue;
             }
-            if let Some(slot) = unadopted(&row, facts) {
+            // Nobody has inherited it yet.
+            let is_fresh = row.status == Status::Claimed && facts.is_none();
+            if is_fresh && let Some(slot) = self.slot_of(&row).await? {
                 swept.unadopted.push((row.job_id, slot));
                 continue;
             }
@@ -280,10 +289,4 @@ impl Dispatcher {
             !age.is_negative() && age.unsigned_abs() < HANDOVER
         })
     }
-}
-
-/// The slot of a row that nobody adopted and nobody has inherited yet.
-fn unadopted(row: &Execution, facts: Option<&ExecutionFacts>) -> Option<jiff::Timestamp> {
-    let slot = row.scheduled_instant.as_ref()?.at?;
-    (row.status == Status::Claimed && facts.is_none()).then_some(slot)
 }

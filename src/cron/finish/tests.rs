@@ -19,7 +19,7 @@ fn run(ok: bool) -> Run<'static> {
         manual: false,
         claim: Some("host:1:aa"),
         monitor_digest: None,
-        settles: Settles::Whichever,
+        settles: Settles::Naive(now()),
     }
 }
 
@@ -219,7 +219,7 @@ fn a_run_that_was_asked_for_and_refused_is_not_asked_for_again() {
     job.insert("next_run_at".into(), json!("2026-06-17T09:59:00+00:00"));
     decline(
         &mut job,
-        ("host:1:aa", Settles::Whichever),
+        ("host:1:aa", Settles::Naive(now())),
         now(),
         &TimeZone::UTC,
     );

@@ -44,8 +44,8 @@ pub struct Ledger {
     pub slot_ranges: Vec<SlotRange>,
     /// What only we record, by execution.
     pub facts: BTreeMap<String, ExecutionFacts>,
-    /// Slots that no run was made of, and of which that is on record.
-    pub slots_not_run: Vec<Slot>,
+    /// Slots on record that no row names: that no run was made of, or that stood without an offset.
+    pub slots_without_row: Vec<Slot>,
     /// Where those, or the rows of slots, were more than are read, the oldest slot that was: what became of
     /// it and of those before it is not known of every job.
     pub slots_cut: Option<Timestamp>,

@@ -85,7 +85,7 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
         let full = usize::try_from(EXECUTIONS).unwrap_or(usize::MAX);
         let cut = executions.as_ref().is_some_and(|rows| rows.len() >= full);
         let facts = ledger_rows::facts(connection, EXECUTIONS)?;
-        let slots = ledger_rows::slots_not_run(connection, None, SLOTS)?.unwrap_or_default();
+        let slots = ledger_rows::slots_without_row(connection, SLOTS)?.unwrap_or_default();
         let ranges = ledger_rows::slot_ranges(connection, None, SOME)?.unwrap_or_default();
         let slots_cut = cut_at(&slots, SLOTS, |slot| &slot.scheduled_at);
         Ok(Ledger {
@@ -100,7 +100,7 @@ fn ledger(snapshot: &Snapshot) -> Result<Ledger, Damage> {
                 .flatten()
                 .map(|facts| (facts.execution_id.clone(), facts))
                 .collect(),
-            slots_not_run: slots,
+            slots_without_row: slots,
             reach: ledger_rows::reach(connection)?,
             by_job: Index::default(),
         })

@@ -23,11 +23,16 @@ pub(super) fn look(
     if row.is_some() {
         return Ok(row);
     }
-    let sql = "SELECT coalesce(execution_id, '') FROM cron_slots
-         WHERE job_id = ?1 AND scheduled_at = ?2 AND outcome = 'run'";
+    // The row of a slot that stood without an offset names none: our own record leads to it.
+    let sql = "SELECT e.id, e.status, e.process_id, e.pid, e.process_started_at,
+         coalesce(s.execution_id, '') FROM cron_slots s LEFT JOIN executions e ON e.id = s.execution_id
+         WHERE s.job_id = ?1 AND s.scheduled_at = ?2 AND (s.outcome = 'run' OR e.id IS NOT NULL)";
     let ran = |row: &rusqlite::Row<'_>| {
+        if row.get::<_, Option<String>>(0)?.is_some() {
+            return taken_row(row);
+        }
         Ok(Claimed::SlotTaken {
-            execution_id: row.get(0)?,
+            execution_id: row.get(5)?,
             status: Outcome::Run.word().to_owned(),
             owner: Owner {
                 process_id: String::new(),

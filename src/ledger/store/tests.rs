@@ -1,7 +1,7 @@
 //! The ledger as it is written: claims, ends, and what never changes again.
 
 use super::*;
-use crate::ledger::{Outcome, Slot, SlotRange, rows};
+use crate::ledger::{Outcome, Slot, SlotAt, SlotRange, rows};
 
 fn owner(pid: u32) -> Owner {
     Owner {
@@ -24,7 +24,7 @@ fn claim(id: &str, slot: Option<Timestamp>) -> Claim<'_> {
         id,
         job_id: "job1",
         source: "builtin",
-        slot,
+        slot: slot.map(SlotAt::from),
     }
 }
 
@@ -52,6 +52,56 @@ fn a_slot_is_claimed_once_across_connections() {
             second.claim(&claim(id, None), &owner(2), now()).unwrap(),
             Claimed::Ours
         );
+    }
+}
+
+#[test]
+fn a_slot_without_an_offset_is_on_record_and_its_row_names_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut first, mut second) = (ledger(&directory), ledger(&directory));
+    let naive = |id| Claim {
+        slot: Some(SlotAt {
+            at: now(),
+            is_naive: true,
+        }),
+        ..claim(id, None)
+    };
+    let ours = first.claim(&naive("a"), &owner(1), now()).unwrap();
+    assert_eq!(ours, Claimed::Ours);
+    let row = first
+        .read(|c| rows::execution_by_id(c, "a"))
+        .unwrap()
+        .unwrap();
+    assert_eq!(row.scheduled_instant, None);
+    let slot = first.read(|c| rows::slot_of(c, &row)).unwrap();
+    assert_eq!(slot, naive("a").slot);
+    let slots = first.slots_of("job1", 5).unwrap();
+    assert_eq!(slots[0].execution_id.as_deref(), Some("a"));
+    for status in ["claimed", "failed", "run"] {
+        let taken = second.claim(&naive("b"), &owner(2), now()).unwrap();
+        let Claimed::SlotTaken {
+            execution_id,
+            status: stands,
+            ..
+        } = taken
+        else {
+            panic!("{status}: taken twice")
+        };
+        assert_eq!((execution_id.as_str(), stands.as_str()), ("a", status));
+        if status == "claimed" {
+            let end = End {
+                ok: false,
+                error: None,
+                delivery: None,
+            };
+            assert!(first.finish("a", &owner(1), end, now()).unwrap());
+            let known = first.read(|c| rows::slots_without_row(c, 5)).unwrap();
+            assert_eq!(known.unwrap().len(), 1, "no row names it");
+        } else {
+            // The row goes with a thousand newer ones.
+            let sql = "DELETE FROM executions";
+            first.read(|c| c.execute(sql, [])).unwrap();
+        }
     }
 }
 

@@ -102,7 +102,7 @@ fn claim(ledger: &mut Ledger, id: &str, process: (u32, u64), ago: i64) {
         id,
         job_id: "00000000000a",
         source: "builtin",
-        slot: Some(at),
+        slot: Some(at.into()),
     };
     ledger.claim(&claim, &owner(process), at).expect("a claim");
 }

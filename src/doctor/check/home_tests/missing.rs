@@ -148,7 +148,7 @@ fn as_many_slots_on_record_as_are_read_are_told_apart_by_job() {
             reason: None,
             execution_id: None,
         });
-        ledger.slots_not_run = slots.collect();
+        ledger.slots_without_row = slots.collect();
         let check = all().find(|check| check.id == "ledger-missing").unwrap();
         let found = (check.run)(&evidence).findings.pop();
         found.map_or(String::new(), |found| found.summary)

@@ -62,7 +62,7 @@ fn missing(evidence: &Evidence) -> Outcome {
             outcome.could_not(what, gap);
         }
         let reach = ledger.slots_cut.map_or(reach, |cut| reach.max(after(cut)));
-        let mut on_record = on_record(&ledger.slots_not_run);
+        let mut on_record = on_record(&ledger.slots_without_row);
         let mut in_ranges = in_ranges(&ledger.slot_ranges);
         let mut schedules = Schedules::new();
         let mut budget = SLOTS;
