@@ -193,6 +193,7 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
         ("not understood", odd.join("; ")),
         ("delivers to", text(view.deliver.as_deref())),
         ("delivered by", command.unwrap_or_default()),
+        ("goes without", view.goes_without.join("; ")),
         ("paused since", stored(desk, raw.paused_at.text())),
     ]
 }

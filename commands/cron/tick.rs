@@ -97,6 +97,7 @@ fn tell(
 fn fate_text(fate: &Fate) -> String {
     match fate {
         Fate::Skipped(why) => format!("skipped: {why}"),
+        Fate::Waits(why) => format!("waits: {why}"),
         Fate::Refused(why) => format!("refused: {why}"),
         Fate::NotLaunched { error, .. } => format!("not launched: {error}"),
         Fate::Ended {
@@ -120,6 +121,7 @@ fn fate_text(fate: &Fate) -> String {
 fn fate_json(job: &str, fate: &Fate) -> Value {
     let (outcome, execution, reason) = match fate {
         Fate::Skipped(why) => ("skipped", None, Some(why)),
+        Fate::Waits(why) => ("waits", None, Some(why)),
         Fate::Refused(why) => ("refused", None, Some(why)),
         Fate::NotLaunched {
             execution_id,

@@ -108,6 +108,8 @@ pub struct Order {
 pub enum Fate {
     /// It did not run, and that is right: paused meanwhile, still running, the slot taken.
     Skipped(String),
+    /// It does not run now, and is still to be run: the next pass meets it again.
+    Waits(String),
     /// It must not run; what would have to change is in the sentence.
     Refused(String),
     /// It should have run and could not be started.
@@ -241,7 +243,8 @@ impl Dispatcher {
     /// The same, for somebody who wants to know the id of the execution before it begins: 32 hex digits
     /// that no other has.
     pub async fn run_as(&self, order: Order, execution_id: &str) -> Fate {
-        let fate = match self.attempt(&order, execution_id).await {
+        let by = format!("{}:{}", self.parts.machine, Uuid::new_v4().simple());
+        let fate = match self.attempt(&order, execution_id, &by).await {
             Ok(fate) => fate,
             Err(error) => Fate::NotLaunched {
                 execution_id: None,
@@ -249,7 +252,9 @@ impl Dispatcher {
             },
         };
         self.in_hand.tell(execution_id, false);
+        // Its record first: a kill between the two leaves a slot that comes back, not one that vanished.
         self.account_for(&order, &fate).await;
+        self.let_go(&order, &fate, &by).await;
         fate
     }
 
@@ -259,21 +264,18 @@ impl Dispatcher {
         self.in_hand.adopted(execution_id)
     }
 
-    async fn attempt(&self, order: &Order, execution_id: &str) -> Result<Fate> {
+    async fn attempt(&self, order: &Order, execution_id: &str, by: &str) -> Result<Fate> {
         if let Some(fate) = self.runs_already(order).await? {
             return Ok(fate);
         }
-        let claimed = match self.claim(order).await? {
+        let claimed = match self.claim(order, by).await? {
             Ok(claimed) => claimed,
             Err(fate) => return Ok(fate),
         };
         fault::point("dispatcher.claimed");
         let (execution_id, _grip) = match self.open_row(order, &claimed, execution_id).await {
             Ok(Ok(row)) => row,
-            Ok(Err(fate)) => {
-                self.let_go(&claimed).await;
-                return Ok(fate);
-            }
+            Ok(Err(fate)) => return Ok(fate),
             Err(error) => {
                 // Without a row the slot is still to be run, as soon as there can be one.
                 self.put_back(&claimed).await;
@@ -299,14 +301,13 @@ impl Dispatcher {
     }
 
     /// Takes the claim of the job, after a look at the job as it is now.
-    async fn claim(&self, order: &Order) -> Result<std::result::Result<Hold, Fate>> {
+    async fn claim(&self, order: &Order, by: &str) -> Result<std::result::Result<Hold, Fate>> {
         let id = Job::read(&order.job).id().unwrap_or_default().to_owned();
-        let by = format!("{}:{}", self.parts.machine, Uuid::new_v4().simple());
         let (zone, now, manual) = (self.zone(), self.now(), order.manual);
         let settles = Settles::of(order.slot);
-        let (job_id, claimant) = (id.clone(), by.clone());
+        let (job_id, claimant) = (id.clone(), by.to_owned());
         let (machine, in_hand) = (self.parts.machine.clone(), self.in_hand.clone());
-        let grip = in_hand.take(&by);
+        let grip = in_hand.take(by);
         let taken = self
             .with_jobs(move |jobs| {
                 let gone = jobs
@@ -326,20 +327,16 @@ impl Dispatcher {
         let job = match taken {
             Ok(Some(job)) => job,
             Ok(None) => return Ok(Err(Fate::Skipped(Obstacle::Gone.text()))),
-            Err(obstacle) => return Ok(Err(Fate::Skipped(obstacle.text()))),
+            Err(obstacle) => return Ok(Err(order.stopped_by(&obstacle))),
         };
         let task = match self.task(&job) {
             Ok(task) => task,
-            Err(error) => {
-                let fate = Fate::Refused(in_words(&error));
-                self.release(&id, &by, settles).await;
-                return Ok(Err(fate));
-            }
+            Err(error) => return Ok(Err(Fate::Refused(in_words(&error)))),
         };
         Ok(Ok(Hold {
             job,
             job_id: id,
-            by,
+            by: by.to_owned(),
             task,
             manual,
             settles,

@@ -156,6 +156,17 @@ pub fn put_back(job: &mut RawJob, claim: &str) -> bool {
     held == Some(true)
 }
 
+/// Ends the lease of a one-shot that this machine took and does not run; says whether there was one.
+pub fn end_lease(job: &mut RawJob, machine: &str) -> bool {
+    let held = Job::read(job)
+        .run_claim()
+        .is_some_and(|held| held.by == machine);
+    if held {
+        job.insert("run_claim".into(), Value::Null);
+    }
+    held
+}
+
 /// Lets go of a job that was not run: its slot is accounted for, and a run that somebody asked for and that
 /// must not be is not asked for again at each scan.
 pub fn decline(

@@ -167,6 +167,8 @@ job! {
     reasoning_effort,
     /// Where a failure goes.
     failure_deliver,
+    /// Whether what is delivered can be answered in a session.
+    attach_to_session,
     /// What only we know of a job; the other program keeps it.
     x_hermes,
 }
@@ -429,10 +431,8 @@ impl<'a> Job<'a> {
 
 fn claim<'b>(value: &'b Loose<'_>) -> Option<Claim<'b>> {
     let text = |key| value.get(key)?.as_str();
-    Some(Claim {
-        at: text("at")?,
-        by: text("by").unwrap_or_default(),
-    })
+    let (at, by) = (text("at")?, text("by").unwrap_or_default());
+    Some(Claim { at, by })
 }
 
 /// A whole number as Python's `int()` takes it: numbers, booleans and digits in text.

@@ -64,6 +64,17 @@ pub fn unmet(job: &Job<'_>) -> Vec<Unmet> {
     unmet
 }
 
+/// What a run here goes without, and is whole all the same. Empty: nothing.
+///
+/// A job that is attached to a session does and delivers what any other does; only can what was delivered not
+/// be answered there. A delivery to a chat, where that would matter, is refused for itself.
+#[must_use]
+pub fn goes_without(job: &Job<'_>) -> Vec<&'static str> {
+    let attached = job.attach_to_session.is_true();
+    let without = "its result in the session that it is attached to (attach_to_session)";
+    attached.then_some(without).into_iter().collect()
+}
+
 fn of_the_agent(job: &Job<'_>) -> Vec<Unmet> {
     let mut unmet = Vec::new();
     if job.skills.is_true() || job.skill.is_true() {
@@ -155,6 +166,16 @@ mod tests {
             reason(&unmet[..2]),
             "it needs skills and toolsets of its own, which this program does not do"
         );
+    }
+
+    #[test]
+    fn a_session_is_no_need_and_is_told_of() {
+        for (attached, told) in [(json!(true), 1), (json!(false), 0), (Value::Null, 0)] {
+            let job = json!({"prompt": "p", "attach_to_session": attached});
+            let object = job.as_object().unwrap();
+            assert!(unmet_of(&job).is_empty());
+            assert_eq!(goes_without(&Job::read(object)).len(), told);
+        }
     }
 
     #[test]

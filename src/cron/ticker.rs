@@ -399,7 +399,7 @@ impl Ticker {
                     dispatcher.run(order).await
                 }
                 None => {
-                    Fate::Skipped("the scheduler stopped before there was room for it".to_owned())
+                    Fate::Waits("the scheduler stopped before there was room for it".to_owned())
                 }
             };
             (id, fate)

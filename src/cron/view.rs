@@ -149,6 +149,8 @@ pub struct View {
     pub claimed_by: Option<String>,
     /// What it needs and this program does not do.
     pub unmet: Vec<Unmet>,
+    /// What its runs go without here, and are whole all the same.
+    pub goes_without: Vec<&'static str>,
 }
 
 /// How often a job runs.
@@ -203,6 +205,7 @@ pub fn view(job: &Job<'_>, now: Timestamp, zones: &Zones) -> View {
         failure_streak: number(job.failure_streak.other()),
         claimed_by: job.fire_claim().map(|claim| claim.by.to_owned()),
         unmet,
+        goes_without: needs::goes_without(job),
     }
 }
 
@@ -229,6 +232,7 @@ impl View {
         if self.state == Standing::Refused {
             (self.state, self.because) = (Standing::Active, None);
         }
+        self.goes_without.clear();
         self
     }
 

@@ -68,7 +68,7 @@ impl Fate {
         match self {
             Self::Ended { ok: true, .. } => "succeeded",
             Self::Ended { ok: false, .. } => "failed",
-            Self::Skipped(_) => "was_not_run",
+            Self::Skipped(_) | Self::Waits(_) => "was_not_run",
             Self::Refused(_) => "was_refused",
             Self::NotLaunched { .. } => "could_not_be_launched",
         }
@@ -79,7 +79,7 @@ impl Fate {
     pub fn error(&self) -> Option<&str> {
         match self {
             Self::Ended { error, .. } => error.as_deref(),
-            Self::Skipped(why) | Self::Refused(why) => Some(why),
+            Self::Skipped(why) | Self::Waits(why) | Self::Refused(why) => Some(why),
             Self::NotLaunched { error, .. } => Some(error),
         }
     }
@@ -90,7 +90,7 @@ impl Fate {
         match self {
             Self::Ended { execution_id, .. } => Some(execution_id),
             Self::NotLaunched { execution_id, .. } => execution_id.as_deref(),
-            Self::Skipped(_) | Self::Refused(_) => None,
+            Self::Skipped(_) | Self::Waits(_) | Self::Refused(_) => None,
         }
     }
 }

@@ -14,6 +14,7 @@ mod cron_dry_run;
 mod cron_edges;
 mod cron_edit;
 mod cron_full;
+mod cron_held;
 mod cron_ids;
 mod cron_in_vain;
 mod cron_kills;

@@ -82,7 +82,9 @@ fn exit_of(fate: &Fate) -> Exit {
     match fate {
         Fate::Ended { ok: true, .. } => Exit::OK,
         Fate::Ended { ok: false, .. } => Exit::FAILED,
-        Fate::Skipped(_) | Fate::Refused(_) | Fate::NotLaunched { .. } => Exit::ERROR,
+        Fate::Skipped(_) | Fate::Waits(_) | Fate::Refused(_) | Fate::NotLaunched { .. } => {
+            Exit::ERROR
+        }
     }
 }
 

@@ -4,11 +4,53 @@ use std::sync::atomic::Ordering;
 
 use super::close::is_same;
 use super::{Dispatcher, Fate, Hold, Order};
+use crate::cron::claim::Obstacle;
 use crate::cron::finish::{self, Run, Settles};
 use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::ledger::store::utc;
 use crate::ledger::{End, Outcome, Slot};
+
+impl Order {
+    /// Whether a ticker asks, which asks again.
+    fn is_of_a_ticker(&self) -> bool {
+        self.source != "direct"
+    }
+
+    /// Whether the next pass meets it again: it left no row, and nothing was decided.
+    fn is_met_again(&self, fate: &Fate) -> bool {
+        let nothing_was_done = matches!(
+            fate,
+            Fate::Waits(_)
+                | Fate::NotLaunched {
+                    execution_id: None,
+                    ..
+                }
+        );
+        nothing_was_done && self.is_of_a_ticker()
+    }
+
+    /// A run of the job goes on. A slot that comes while another is run is left out; a run by hand takes no
+    /// slot, and keeps it waiting.
+    pub(super) fn met_by(&self, is_by_hand: bool, why: String) -> Fate {
+        let is_left_out = self.slot.is_some() && !is_by_hand;
+        if is_left_out || !self.is_of_a_ticker() {
+            Fate::Skipped(why)
+        } else {
+            Fate::Waits(why)
+        }
+    }
+
+    /// Something stood against the claim. Whose run it is that holds the job its row will say.
+    pub(super) fn stopped_by(&self, obstacle: &Obstacle) -> Fate {
+        let is_held = matches!(obstacle, Obstacle::Held { .. });
+        if is_held && self.is_of_a_ticker() {
+            Fate::Waits(obstacle.text())
+        } else {
+            Fate::Skipped(obstacle.text())
+        }
+    }
+}
 
 impl Dispatcher {
     /// Closes the row of a launch that failed, and tells the job.
@@ -82,11 +124,6 @@ impl Dispatcher {
         }
     }
 
-    pub(super) async fn let_go(&self, claimed: &Hold) {
-        self.release(&claimed.job_id, &claimed.by, claimed.settles)
-            .await;
-    }
-
     /// Lets go of the claim alone: the slot, off the schedule and not run, comes back with the next
     /// scan, and so does a run that somebody asked for.
     pub(super) async fn put_back(&self, claimed: &Hold) {
@@ -103,31 +140,46 @@ impl Dispatcher {
             .await;
     }
 
-    /// A claim that cannot be let go of now ends by its own age.
-    pub(super) async fn release(&self, id: &str, by: &str, settles: Settles) {
-        let (id, by) = (id.to_owned(), by.to_owned());
-        let (zone, now) = (self.zone(), self.now());
+    /// Lets go of a job that was not run. A slot that is accounted for does not come back; a one-shot that is
+    /// still to be run must be free for the next pass. A claim that cannot be let go of now ends by its own
+    /// age.
+    pub(super) async fn let_go(&self, order: &Order, fate: &Fate, by: &str) {
+        let is_over = match fate {
+            Fate::Skipped(_) => order.slot.is_some(),
+            Fate::Refused(_) => true,
+            _ => false,
+        };
+        let is_to_come = order.is_met_again(fate);
+        if !is_over && !is_to_come {
+            return;
+        }
+        let id = Job::read(&order.job).id().unwrap_or_default().to_owned();
+        let (by, settles) = (by.to_owned(), Settles::of(order.slot));
+        let (zone, now, machine) = (self.zone(), self.now(), self.parts.machine.clone());
         let _it_ends_by_its_age = self
             .with_jobs(move |jobs| {
-                let Some(job) = jobs.find(&id) else {
-                    return Ok(Change::Nothing(()));
-                };
-                finish::decline(job, (&by, settles), now, &zone);
-                Ok(Change::Write(()))
+                let changes = jobs.find(&id).is_some_and(|job| {
+                    if is_over {
+                        finish::decline(job, (&by, settles), now, &zone);
+                    }
+                    is_over || finish::end_lease(job, &machine)
+                });
+                Ok(if changes {
+                    Change::Write(())
+                } else {
+                    Change::Nothing(())
+                })
             })
             .await;
     }
 
-    /// Sees to it that a slot that did not run has a record, and a refusal an incident.
+    /// Sees to it that a slot that does not run has a record, and a refusal an incident. One that is still to
+    /// be run has none: whatever was said of it now would not hold.
     pub(super) async fn account_for(&self, order: &Order, fate: &Fate) {
         let (outcome, reason) = match fate {
             Fate::Skipped(reason) => (Outcome::Skipped, reason),
             Fate::Refused(reason) => (Outcome::Refused, reason),
-            Fate::NotLaunched {
-                execution_id: None,
-                error,
-            } => (Outcome::Missed, error),
-            Fate::NotLaunched { .. } | Fate::Ended { .. } => return,
+            Fate::Waits(_) | Fate::NotLaunched { .. } | Fate::Ended { .. } => return,
         };
         let job_id = Job::read(&order.job).id().unwrap_or_default().to_owned();
         let slot = order.slot.map(|slot| Slot {

@@ -58,7 +58,7 @@ impl Dispatcher {
             if !self.liveness_of(&row).await?.is_over() {
                 let since = row.claimed_at.map(|stamp| stamp.text).unwrap_or_default();
                 let reason = format!("a run of it is still going on ({}, since {since})", row.id);
-                return Ok(Some(Fate::Skipped(reason)));
+                return Ok(Some(order.met_by(row.source == "direct", reason)));
             }
         }
         Ok(None)

@@ -22,7 +22,7 @@ impl Told {
             Fate::NotLaunched { error, .. } => {
                 Some(format!("Job {job_id} could not be started: {error}."))
             }
-            Fate::Skipped(_) | Fate::Ended { .. } => None,
+            Fate::Skipped(_) | Fate::Waits(_) | Fate::Ended { .. } => None,
         }
     }
 

@@ -124,7 +124,7 @@ impl Ledger {
                     "INSERT INTO cron_slots (job_id, scheduled_at, outcome, reason, execution_id, recorded_at)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (job_id, scheduled_at) DO UPDATE SET
                      outcome = ?3, reason = ?4, recorded_at = ?6 WHERE execution_id IS NULL
-                     AND NOT (outcome = 'skipped' AND ?3 = 'missed')",
+                     AND NOT (outcome IN ('skipped', 'refused') AND ?3 = 'missed')",
                 )?;
                 for slot in slots {
                     insert.execute(params![
