@@ -59,7 +59,7 @@ impl Edit {
         let before = desk.jobs()?;
         let mut job = reference::job(&before, &self.job)?.clone();
         let id = Job::read(&job).id().unwrap_or_default().to_owned();
-        let keys = edit::edit(&mut job, &wishes, desk.now, &desk.zone.zones);
+        let keys = edit::edit(&mut job, &wishes, desk.now, &desk.zone.zones)?;
         let situation = desk.situation(runtime);
         let mut said = match check(&desk, runtime, &job, &situation) {
             Ok(said) => said,
@@ -75,8 +75,7 @@ impl Edit {
         }
         if !self.dry_run && !keys.is_empty() {
             job = save(&desk, &id, |job| {
-                edit::edit(job, &wishes, desk.now, &desk.zone.zones);
-                Ok(())
+                edit::edit(job, &wishes, desk.now, &desk.zone.zones).map(drop)
             })?;
         }
         let change = Told {

@@ -77,6 +77,21 @@ pub fn repeat(text: &str) -> Result<Option<i64>> {
     }
 }
 
+/// Whether a job of this kind can run as often as is asked.
+///
+/// # Errors
+/// When it is a one-shot, and that is not once.
+pub fn repeats(wishes: &Wishes, recurs: bool) -> Result<()> {
+    let asked = match wishes.repeat {
+        Some(times) if !recurs && times != Some(1) => times,
+        _ => return Ok(()),
+    };
+    let asked = asked.map_or_else(|| "for ever".to_owned(), |times| format!("{times} times"));
+    let message = format!("a schedule that names one time fires once, and not {asked}");
+    Err(Error::usage(message)
+        .with_hint("leave --repeat out, or write a schedule that recurs: 'every 10m'"))
+}
+
 /// A length of time in seconds, as flags have it: `90s`, `15m`, `1h30m`, `2 days`.
 ///
 /// # Errors
@@ -113,6 +128,7 @@ pub fn make(
     let Some(reading) = &wishes.schedule else {
         return Err(Error::usage("a job needs a schedule"));
     };
+    repeats(wishes, reading.schedule.is_recurring())?;
     let text = |value: &Option<String>| value.clone().filter(|text| !text.is_empty());
     let times = match wishes.repeat {
         Some(times) => times,
@@ -208,7 +224,20 @@ fn keep_own(job: &mut RawJob, own: &[(&'static str, Value)]) {
 
 /// Edits a job. Returns the keys that have changed. A new schedule takes effect at once: the next slot
 /// is one of it, and a job that had ended is armed again.
-pub fn edit(job: &mut RawJob, wishes: &Wishes, now: Timestamp, zones: &Zones) -> Vec<String> {
+///
+/// # Errors
+/// When a one-shot is to run more than once.
+pub fn edit(
+    job: &mut RawJob,
+    wishes: &Wishes,
+    now: Timestamp,
+    zones: &Zones,
+) -> Result<Vec<String>> {
+    let recurs = match &wishes.schedule {
+        Some(reading) => reading.schedule.is_recurring(),
+        None => Job::read(job).kind() != Some("once"),
+    };
+    repeats(wishes, recurs)?;
     let before = job.clone();
     let set_text = |job: &mut RawJob, key: &str, wish: &Option<String>, nullable: bool| {
         if let Some(text) = wish {
@@ -241,7 +270,7 @@ pub fn edit(job: &mut RawJob, wishes: &Wishes, now: Timestamp, zones: &Zones) ->
             json!({"times": times, "completed": completed}),
         );
     }
-    changed(&before, job)
+    Ok(changed(&before, job))
 }
 
 fn reschedule(job: &mut RawJob, reading: &Reading, now: Timestamp, zones: &Zones) {
@@ -257,7 +286,7 @@ fn reschedule(job: &mut RawJob, reading: &Reading, now: Timestamp, zones: &Zones
     };
     let recurring = reading.schedule.is_recurring();
     let times = match (recurring, was_recurring, repeat.times) {
-        (false, _, None) => Some(1),
+        (false, _, _) => Some(1),
         (true, false, Some(1)) => None,
         (_, _, times) => times,
     };

@@ -376,6 +376,11 @@ fn programs_that_a_job_names_and_that_are_nowhere_are_told() {
         made["warnings"].to_string().contains("of 0 is for ever"),
         "{made}"
     );
+    let (code, _, err) = said(&sandbox, &create("in 10m", &["--repeat", "5"]));
+    assert!(
+        code == 64 && err.contains("fires once, and not 5 times") && err.contains("'every 10m'"),
+        "{err}"
+    );
     let words = ["cron", "create", "every 1h", "ask", "--interpreter", "sh"];
     let (code, _, err) = said(&sandbox, &words);
     assert!(

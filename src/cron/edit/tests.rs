@@ -91,7 +91,7 @@ fn b86_a_moved_one_shot_fires_at_its_new_time() {
         schedule: Some(read("2026-06-18T15:00:00+02:00")),
         ..Wishes::default()
     };
-    let keys = edit(&mut job, &later, now(), &zones());
+    let keys = edit(&mut job, &later, now(), &zones()).unwrap();
     assert_eq!(job["next_run_at"], "2026-06-18T15:00:00+02:00");
     assert_eq!(keys, ["schedule", "schedule_display", "next_run_at"]);
     assert_eq!(job["future_key"], json!([1]));
@@ -117,7 +117,7 @@ fn b86_a_one_shot_that_has_run_is_armed_again_by_a_new_time() {
         schedule: Some(read("in 3h")),
         ..Wishes::default()
     };
-    edit(&mut job, &again, now(), &zones());
+    edit(&mut job, &again, now(), &zones()).unwrap();
     assert_eq!(job["next_run_at"], "2026-06-17T15:00:00+02:00");
     assert_eq!(
         (&job["enabled"], &job["state"]),
@@ -144,7 +144,7 @@ fn an_edit_of_the_words_leaves_the_slot_and_an_empty_text_takes_away() {
     };
     let later = now() + jiff::SignedDuration::from_mins(10);
     assert_eq!(
-        edit(&mut job, &words, later, &zones()),
+        edit(&mut job, &words, later, &zones()).unwrap(),
         ["prompt", "workdir", "x_hermes.env_file"]
     );
     assert_eq!(job["next_run_at"], slot);
@@ -152,7 +152,11 @@ fn an_edit_of_the_words_leaves_the_slot_and_an_empty_text_takes_away() {
         (&job["workdir"], &job["x_hermes"]),
         (&Value::Null, &json!({}))
     );
-    assert!(edit(&mut job, &Wishes::default(), later, &zones()).is_empty());
+    assert!(
+        edit(&mut job, &Wishes::default(), later, &zones())
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -169,7 +173,7 @@ fn an_edited_schedule_forgets_what_was_planned_by_the_old_one_and_keeps_a_pause(
         schedule: Some(read("every 1h")),
         ..Wishes::default()
     };
-    edit(&mut job, &hourly, now(), &zones());
+    edit(&mut job, &hourly, now(), &zones()).unwrap();
     assert!(!job.contains_key("pending_slot"));
     assert_eq!(
         (&job["enabled"], &job["next_run_at"]),
@@ -205,6 +209,47 @@ fn what_has_ended_or_passed_is_not_resumed() {
         pause(&mut job, None, now(), &zones()).unwrap_err().kind(),
         Kind::Refused
     );
+}
+
+#[test]
+fn a_one_shot_is_not_kept_with_a_count_that_it_cannot_have() {
+    let asked = |schedule: &str, times| Wishes {
+        schedule: Some(read(schedule)),
+        prompt: Some("p".to_owned()),
+        repeat: Some(times),
+        ..Wishes::default()
+    };
+    let made = |wishes: &Wishes| make(wishes, "a1b2c3d4e5f6", None, (now(), &zones()));
+    for (schedule, times, fits) in [
+        ("in 1h", Some(5), false),
+        ("in 1h", None, false),
+        ("in 1h", Some(1), true),
+        ("every 1h", Some(5), true),
+        ("every 1h", None, true),
+    ] {
+        let kept = made(&asked(schedule, times));
+        assert_eq!(kept.is_ok(), fits, "{schedule} {times:?}");
+        if let Err(error) = kept {
+            assert!(error.hints_in_line().any(|hint| hint.contains("recurs")));
+        }
+    }
+    // An edit is held to what the job is after it.
+    let mut hourly = made(&asked("every 1h", Some(5))).unwrap();
+    let count = Wishes {
+        repeat: Some(Some(3)),
+        ..Wishes::default()
+    };
+    assert!(edit(&mut hourly, &count, now(), &zones()).is_ok());
+    let before = hourly.clone();
+    assert!(edit(&mut hourly, &asked("in 1h", Some(3)), now(), &zones()).is_err());
+    assert_eq!(hourly, before);
+    let later = Wishes {
+        repeat: None,
+        ..asked("in 1h", None)
+    };
+    edit(&mut hourly, &later, now(), &zones()).unwrap();
+    assert_eq!(hourly["repeat"]["times"], 1);
+    assert!(edit(&mut hourly, &count, now(), &zones()).is_err());
 }
 
 #[test]
