@@ -2,6 +2,7 @@
 //! name is made of the place of the store and of the job.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use uuid::Uuid;
 
@@ -23,8 +24,16 @@ pub fn path(cron: &Path, job_id: &str) -> PathBuf {
 /// # Errors
 /// [`Kind::Busy`] with the holder where it stays taken: nothing is kept or sent without it.
 pub async fn take(cron: &Path, job_id: &str) -> Result<Lock> {
+    take_within(cron, job_id, PATIENCE).await
+}
+
+/// The same for somebody who has others to see to, and does not wait so long.
+///
+/// # Errors
+/// As [`take`].
+pub async fn take_within(cron: &Path, job_id: &str, patience: Duration) -> Result<Lock> {
     let path = path(cron, job_id);
-    let taken = tokio::task::spawn_blocking(move || jobs_lock::take(&path, PATIENCE)).await;
+    let taken = tokio::task::spawn_blocking(move || jobs_lock::take(&path, patience)).await;
     taken.map_err(|error| {
         Error::new(Kind::Internal, "the lock of a job was not waited for").with_source(error)
     })?

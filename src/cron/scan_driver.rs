@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::catch_up::{passed_over, stagger};
 use super::dispatcher::Dispatcher;
 use super::due::{self, Due, OrderKind, PassedBy, Policy, Reason, Scene};
+use super::fire_lock;
 use super::foresee;
 use super::job::{Job, RawJob};
 use super::job_id;
@@ -366,6 +367,9 @@ impl Carry {
     }
 }
 
+/// Longest wait for the lock of a job whose end is to be told: other jobs wait for this scan.
+const FOR_A_DOCUMENT: Duration = Duration::from_secs(2);
+
 /// Says that a one-shot is gone, in whatever way somebody may look for it. The scan goes on if it cannot.
 async fn tell_of(dispatcher: &Dispatcher, gone: Gone, now: Timestamp) {
     let zone = dispatcher.zone();
@@ -380,7 +384,15 @@ async fn tell_of(dispatcher: &Dispatcher, gone: Gone, now: Timestamp) {
         monitor_digest: None,
         body: &gone.body(&zone),
     };
-    let saved = document.save(&dispatcher.parts.home, 0, now, &zone);
+    let home = &dispatcher.parts.home;
+    let lock = fire_lock::take_within(&home.cron(), &gone.job_id, FOR_A_DOCUMENT).await;
+    let saved = lock.and_then(|_lock| document.save(home, 0, now, &zone));
+    if let Err(error) = &saved {
+        let why = error.in_full();
+        (dispatcher.parts.say)(&format!(
+            "The document that tells of it was not kept: {why}."
+        ));
+    }
     let path = saved.ok().map(|path| path.to_string_lossy().into_owned());
     let told = dispatcher
         .with_ledger(move |ledger| {

@@ -143,6 +143,25 @@ fn b74_a_one_shot_that_nobody_ran_is_told_of_in_every_way() {
 }
 
 #[test]
+fn the_document_of_a_one_shot_that_is_gone_is_kept_under_the_lock_of_its_job() {
+    let sandbox = with(&[once(&json!({}))]);
+    let lock = hermes::cron::fire_lock::path(&sandbox.home().join("cron"), ID);
+    let patience = std::time::Duration::from_secs(10);
+    let held = hermes::cron::jobs_lock::take(&lock, patience).expect("the lock");
+    let (told, said_) = pass(&sandbox, LATER, "");
+    assert_eq!(told["runs"], json!([]));
+    assert!(
+        said_.contains("The document that tells of it was not kept") && said_.contains("held by"),
+        "{said_}"
+    );
+    assert_eq!(documents(&sandbox), "");
+    assert_eq!(slots(&sandbox)[0].1, "missed", "it is told of all the same");
+    let (_, incidents, _) = document(&sandbox, &["cron", "incidents"]);
+    assert!(incidents.to_string().contains(ID), "{incidents}");
+    drop(held);
+}
+
+#[test]
 fn a_run_by_hand_leaves_a_slot_that_is_due() {
     let due = "2026-06-17T09:55:00+00:00";
     let sandbox = with(&[job(ID, &json!({"next_run_at": due}))]);
