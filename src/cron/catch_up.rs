@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::next::occurrences_between;
+use super::own_corner;
 use super::schedule::Schedule;
 
 /// Most slots of one job that one scan records one by one; one record stands for those after them.
@@ -50,17 +51,22 @@ impl CatchUp {
     #[must_use]
     pub fn of(job: &Map<String, Value>) -> Self {
         let said = job.get("x_hermes").and_then(|own| own.get("catch_up"));
-        match said {
-            Some(Value::String(word)) if word == "skip" => Self::Skip,
-            Some(Value::Object(limit)) => limit
-                .get("max_lateness_seconds")
-                .and_then(Value::as_i64)
-                .filter(|seconds| *seconds >= 0)
-                .map_or(Self::Once, |seconds| {
-                    Self::MaxLateness(SignedDuration::from_secs(seconds))
-                }),
-            _ => Self::Once,
+        said.and_then(Self::read).unwrap_or_default()
+    }
+
+    /// A policy as it is written; `None` where it is none.
+    #[must_use]
+    pub fn read(said: &Value) -> Option<Self> {
+        if let Some(word) = said.as_str() {
+            return match word {
+                "once" => Some(Self::Once),
+                "skip" => Some(Self::Skip),
+                _ => None,
+            };
         }
+        let seconds = own_corner::seconds(said.get("max_lateness_seconds")?)?;
+        let limit = SignedDuration::from_secs(i64::try_from(seconds).ok()?);
+        Some(Self::MaxLateness(limit))
     }
 
     /// How late a slot may be run; `None`: however late.
@@ -100,7 +106,7 @@ pub fn stagger(job: &Map<String, Value>) -> std::time::Duration {
     let own = job
         .get("x_hermes")
         .and_then(|own| own.get("stagger_seconds"));
-    let most = own.and_then(Value::as_u64).unwrap_or(0).min(3600);
+    let most = own.and_then(own_corner::seconds).unwrap_or(0).min(3600);
     if most == 0 {
         return std::time::Duration::ZERO;
     }

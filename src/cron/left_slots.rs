@@ -1,13 +1,13 @@
 //! Slots that a change by hand takes off the schedule: those that had come and that nobody had run. Pure.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use super::catch_up::{Passed, passed_over};
+use super::catch_up::passed_over;
 use super::finish;
 use super::job::{Job, RawJob};
 use super::next::Zones;
-use super::unrun::{Records, skipped};
-use crate::ledger::{Outcome, Slot};
+use super::unrun::Records;
+use crate::ledger::Outcome;
 
 /// What is to be recorded of the slots of a job that is changed like this, or removed.
 #[must_use]
@@ -40,29 +40,17 @@ pub fn left(before: &RawJob, after: Option<&RawJob>, now: Timestamp, zones: &Zon
     };
     let since = view.paused_at.text().and_then(|text| zones.instant(text));
     let since = since.filter(|_| is_paused && after.is_some());
-    let of = |slot: Timestamp| match since {
-        Some(since) if slot < since => (Outcome::Missed, BEFORE_PAUSE),
-        _ => (Outcome::Skipped, reason),
-    };
-    let passed = passed_over(before, first, now, &zones.configured);
-    for slot in std::iter::once(first).chain(passed.slots) {
-        let (outcome, reason) = of(slot);
-        records.slots.push(Slot {
-            outcome,
-            ..skipped(id, slot, reason)
-        });
-    }
-    let rest = Passed {
-        slots: Vec::new(),
-        rest: passed.rest,
-    };
-    let outcome = rest
-        .rest
-        .map_or((Outcome::Skipped, reason), |rest| of(rest.last));
-    records.add(id, &rest, outcome);
+    let before_pause = since.and_then(|since| since.checked_sub(INSTANT).ok());
+    let mut passed = passed_over(before, first, now, &zones.configured);
+    passed.slots.insert(0, first);
+    let (missed, left_out) = passed.parted(before_pause.map(|last| (first, last)));
+    records.add(id, &missed, (Outcome::Missed, BEFORE_PAUSE));
+    records.add(id, &left_out, (Outcome::Skipped, reason));
     records
 }
 
+/// What lies between an instant and the one before it.
+const INSTANT: SignedDuration = SignedDuration::from_nanos(1);
 /// Why slots of the time before a pause did not run.
 const BEFORE_PAUSE: &str = "nobody was there to run it, and the job was paused after it";
 

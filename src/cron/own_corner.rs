@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::catch_up::CatchUp;
 use super::loose::Loose;
 
 /// The keys that a person chooses, and what each is where it is understood.
@@ -23,18 +24,19 @@ pub(super) fn oddities(corner: &Loose<'_>) -> Vec<(&'static str, String)> {
     CHOSEN.iter().filter_map(is_odd).collect()
 }
 
+/// A length of time as it is written there.
+pub(super) fn seconds(value: &Value) -> Option<u64> {
+    value.as_u64()
+}
+
 fn fits(key: &str, value: &Value) -> bool {
-    let is_word = |word: &str| matches!(word, "once" | "skip");
     match key {
-        "catch_up" => {
-            let limit = value.get("max_lateness_seconds");
-            value.as_str().is_some_and(is_word) || limit.and_then(Value::as_u64).is_some()
-        }
+        "catch_up" => CatchUp::read(value).is_some(),
         "deliver_command" => {
             let words = value.as_array();
             words.is_some_and(|words| words.iter().all(Value::is_string))
         }
         "env_file" => value.is_string(),
-        _ => value.as_u64().is_some(),
+        _ => seconds(value).is_some(),
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::job::Job;
 use super::job_id;
 use super::needs;
+use super::own_corner;
 use crate::error::{Error, Kind, Result};
 
 /// Longest run of a script where nothing else is said, in seconds: as in Hermes Agent.
@@ -160,7 +161,7 @@ pub fn plan(job: &Job<'_>, place: Place<'_>) -> Result<Task> {
     let work = work(job, &place.home.join("scripts"))?;
     let own = |key: &str| job.x_hermes.get(key);
     let path = |value: Option<&str>| value.map(PathBuf::from);
-    let timeout = own("timeout_seconds").and_then(serde_json::Value::as_u64);
+    let timeout = own("timeout_seconds").and_then(own_corner::seconds);
     Ok(Task {
         job_id: job.id().unwrap_or_default().to_owned(),
         name: job.label().to_owned(),
