@@ -49,7 +49,7 @@ pub(crate) struct Next {
 impl Next {
     /// Reads the text and shows what becomes of it.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        let zone = self.zone(runtime)?;
+        let (zone, of_settings) = self.zone(runtime)?;
         let now = self.from.as_deref().map_or_else(
             || Ok(runtime.clock.wall()),
             |from| instant(from, &zone, "--from"),
@@ -58,17 +58,19 @@ impl Next {
             instant(last, &zone, "--last-run")?;
         }
         match Schedule::parse(&self.text, now, &zone.zones.configured) {
-            Ok(reading) => self.show(runtime, &zone, &reading, now),
+            Ok(reading) => self.show(runtime, (&zone, &of_settings), &reading, now),
             Err(error) => self.refuse(runtime, &error),
         }
     }
 
-    fn zone(&self, runtime: &mut Runtime) -> Result<Zone> {
+    /// The zone, and what of the configuration does not count, where that was asked.
+    fn zone(&self, runtime: &mut Runtime) -> Result<(Zone, Vec<String>)> {
         if let Some(name) = &self.tz {
-            return Zone::named(name, "--tz").ok_or_else(|| {
+            let zone = Zone::named(name, "--tz").ok_or_else(|| {
                 Error::usage(format!("there is no time zone '{name}'"))
                     .with_hint("zones have names like Europe/Berlin or UTC")
             });
+            return Ok((zone?, Vec::new()));
         }
         let (home, _) = runtime.home()?;
         let environ = &runtime.environ;
@@ -76,13 +78,14 @@ impl Next {
         let config = Config::load(&home, &variable, &[]);
         let zone = Zone::of(&config).asked_by(environ.text("TZ"));
         warn_of_settings(runtime, &config, &zone);
-        Ok(zone)
+        let warnings = [config.warnings(), zone.warnings()].concat();
+        Ok((zone, warnings))
     }
 
     fn show(
         &self,
         runtime: &mut Runtime,
-        zone: &Zone,
+        (zone, of_settings): (&Zone, &[String]),
         reading: &Reading,
         now: Timestamp,
     ) -> Result<Exit> {
@@ -90,7 +93,7 @@ impl Next {
         let warnings = warning::warnings(reading, &self.text, now, &zone.zones.configured);
         if self.json {
             let next: Vec<String> = fires.iter().map(|fire| fire.text.clone()).collect();
-            let all = [zone.warnings(), warnings].concat();
+            let all = [of_settings, &warnings].concat();
             let document = json!({
                 "schedule": reading.to_json(),
                 "zone": zone.to_json(),

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use clap::Args;
-use hermes::cron::job::Job;
+use hermes::cron::job::{Job, RawJob};
 use hermes::cron::job_list::JobList;
 use hermes::cron::jobs_file::Change;
 use hermes::error::{Error, Kind, Result};
@@ -59,8 +59,10 @@ impl Remove {
                     .with_hint("the next tick of a scheduler gives it one"),
             );
         }
+        let others = with_its_id(&jobs, &id);
+        let which = format!("job {id} ({label}){}", and_others(&others));
         if !self.dry_run {
-            if !self.yes && !confirmed(runtime, &format!("Remove job {id} ({label})?"))? {
+            if !self.yes && !confirmed(runtime, &format!("Remove {which}?"))? {
                 runtime.out.note("Nothing was removed.");
                 return Ok(Exit::FAILED);
             }
@@ -72,6 +74,7 @@ impl Remove {
                 "schema": "hermes.cron-remove/1",
                 "dry_run": self.dry_run,
                 "job": job,
+                "with_its_id": others,
             });
             json::print(&mut runtime.out, &document)?;
         } else {
@@ -80,7 +83,12 @@ impl Remove {
             } else {
                 "Removed"
             };
-            runtime.out.line(&format!("{verb} job {id} ({label})."))?;
+            runtime.out.line(&format!("{verb} {which}."))?;
+            if self.dry_run && !others.is_empty() {
+                runtime.out.note(
+                    "To keep one of them, give it another id in cron/jobs.json, with the scheduler stopped.",
+                );
+            }
             if view.fire_claim().is_some() {
                 runtime.out.warn(&format!(
                     "A run of it may be going on, and goes on: hermes cron runs {id}"
@@ -89,6 +97,24 @@ impl Remove {
         }
         Ok(Exit::OK)
     }
+}
+
+/// The jobs behind the one that is found by this id: they go with it.
+fn with_its_id<'a>(jobs: &'a [RawJob], id: &str) -> Vec<&'a RawJob> {
+    let same = jobs.iter().filter(|job| Job::read(job).id() == Some(id));
+    same.skip(1).collect()
+}
+
+fn and_others(others: &[&RawJob]) -> String {
+    if others.is_empty() {
+        return String::new();
+    }
+    let names = others
+        .iter()
+        .map(|job| human::printable(Job::read(job).label()));
+    let names: Vec<_> = names.collect();
+    let count = human::count(others.len(), "other job", "other jobs");
+    format!(", and {count} of the same id ({})", names.join(", "))
 }
 
 fn take(desk: &Desk, jobs: &mut JobList<'_>, id: &str) -> Result<Change<()>> {

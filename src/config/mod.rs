@@ -42,6 +42,11 @@ pub use problem::{Problem, ProblemKind};
 pub use settings::Settings;
 pub use value::Value;
 
+/// The setting that says what becomes of a job that would not survive a restart.
+const POLICY: &str = "cron.require_restart_safe_scope";
+/// What is made of it where it is written, and nobody can say what.
+const STRICT: &str = "counts as on until it can be read";
+
 /// The configuration of a home.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -61,7 +66,7 @@ impl Config {
             let names = layer.unread.iter();
             names.filter_map(move |name| Some((source?, *name)))
         });
-        Self {
+        let mut config = Self {
             files,
             settings: merge::merge(&layers),
             unread: unread.collect(),
@@ -69,6 +74,23 @@ impl Config {
                 .into_iter()
                 .flat_map(|layer| layer.problems)
                 .collect(),
+        };
+        config.tell_of_policy();
+        config
+    }
+
+    /// Of the policy of jobs no layer below counts where it cannot be read.
+    fn tell_of_policy(&mut self) {
+        let policy = self.unknown(POLICY).cloned();
+        let problems = self.problems.iter_mut();
+        for problem in problems.filter(|problem| policy.as_ref() == Some(problem)) {
+            let others = problem.hint.take();
+            let others = others.filter(|_| problem.key.as_deref() != Some(POLICY));
+            let strict = format!("{POLICY} {STRICT}");
+            problem.hint = Some(match others {
+                Some(others) => format!("{others}; {strict}"),
+                None => strict,
+            });
         }
     }
 
@@ -131,8 +153,8 @@ impl Config {
     /// where the policy of jobs cannot be read.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let policy = self.unknown("cron.require_restart_safe_scope");
-        let strict = "cron.require_restart_safe_scope counts as on until it can be read";
+        let policy = self.unknown(POLICY);
+        let strict = format!("{POLICY} {STRICT}");
         let of_file = |problem: &Problem| {
             let rest = if policy == Some(problem) {
                 format!("; {strict}")

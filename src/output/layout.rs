@@ -6,6 +6,11 @@ use super::{Out, human, wrap};
 
 /// What is left at least of a text that is cut, in columns.
 const LEAST: usize = 20;
+/// Columns of names, which are cut in any table where they are longer than this: one such name would push
+/// all that stands behind it, in every row, out of sight.
+const NAMES: [&str; 2] = ["name", "job"];
+/// See [`NAMES`].
+const LONGEST_NAME: usize = 60;
 
 /// What becomes of rows that do not fit, one step after the other until they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +30,20 @@ pub fn rows(out: &Out, headings: &[&str], steps: &[Step<'_>], rows: Vec<Vec<Stri
         .into_iter()
         .map(|row| row.iter().map(|cell| human::printable(cell)).collect())
         .collect();
+    let mut shown = whole.clone();
+    for name in NAMES {
+        let place = headings.iter().position(|heading| *heading == name);
+        let cells = shown.iter_mut().filter_map(|row| row.get_mut(place?));
+        for cell in cells {
+            *cell = cut(cell, LONGEST_NAME, out);
+        }
+    }
     let Some(width) = out.width else {
-        return dashed(out, headings, whole);
+        return dashed(out, headings, shown);
     };
     for taken in 0..=steps.len() {
         let taken = steps.get(..taken).unwrap_or_default();
-        let (headings, rows) = fitted(out, width, (headings, &whole), taken);
+        let (headings, rows) = fitted(out, width, (headings, &shown), taken);
         if natural(&headings, &rows) <= width {
             return dashed(out, &headings, rows);
         }
@@ -217,6 +230,18 @@ mod tests {
             shown(Some(160)),
             "off a terminal nothing is fitted"
         );
+    }
+
+    #[test]
+    fn a_very_long_name_pads_no_other_row() {
+        let row = |name: &str| ["a49f6beb5b17", name, "active"].map(str::to_owned).to_vec();
+        let given = vec![row(&"x".repeat(5000)), row("short")];
+        for width in [None, Some(160)] {
+            let headings = ["id", "name", "state"];
+            let text = rows(&out(width), &headings, &[], given.clone());
+            assert!(longest(&text) < 100, "{width:?}: {}", longest(&text));
+            assert!(text.contains("xxx…"), "{text}");
+        }
     }
 
     #[test]

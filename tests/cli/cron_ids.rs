@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::common::Sandbox;
-use crate::common::jobs::{document, job, said, with};
+use crate::common::jobs::{document, job, said, stored, with};
 
 const DUE: &str = "2026-06-17T09:59:00+00:00";
 
@@ -85,4 +85,31 @@ fn a_job_that_no_command_can_find_says_that_it_never_fires() {
             ),
         ]
     );
+}
+
+#[test]
+fn jobs_of_one_id_are_removed_together_and_that_is_said_before() {
+    let id = "aaaaaaaaaaaa";
+    let second = json!({"name": "the second"});
+    let sandbox = with(&[
+        job(id, &json!({})),
+        job(id, &second),
+        job("bbbbbbbbbbbb", &json!({})),
+    ]);
+    let (code, out, err) = said(&sandbox, &["cron", "remove", id, "--dry-run"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("and 1 other job of the same id (the second)"),
+        "{out}"
+    );
+    assert!(err.contains("give it another id"), "{err}");
+    let words = ["cron", "remove", id, "--dry-run"];
+    let (_, told, _) = document(&sandbox, &words);
+    assert_eq!(told["with_its_id"][0]["name"], "the second", "{told}");
+    assert_eq!(stored(&sandbox).len(), 3);
+    let (_, out, _) = said(&sandbox, &["cron", "remove", id, "--yes"]);
+    assert!(out.contains("(the second)"), "{out}");
+    assert_eq!(stored(&sandbox).len(), 1);
+    let (_, out, _) = said(&sandbox, &["cron", "remove", "bbbbbbbbbbbb", "--dry-run"]);
+    assert!(!out.contains("other"), "{out}");
 }

@@ -342,3 +342,16 @@ fn b65_a_zone_that_nobody_knows_is_told_with_what_is_used_instead() {
     let source = document["zone"]["source"].as_str().expect("a source");
     assert!(source.ends_with("config.yaml:1"), "{source}");
 }
+
+#[test]
+fn a_configuration_of_which_nothing_counts_is_among_the_warnings() {
+    let sandbox = Sandbox::new();
+    sandbox.write("config.yaml", "timezone: [\n");
+    let (told, code) = next(&sandbox, &["0 9 * * *"]);
+    assert_eq!(code, 0);
+    let warnings = told["warnings"].to_string();
+    assert!(
+        warnings.contains("config.yaml") && warnings.contains("Nothing in that file counts"),
+        "{told}"
+    );
+}

@@ -136,6 +136,12 @@ fn a_policy_that_cannot_be_read_is_told() {
                 "{words:?}: {err}"
             );
         }
+        // What mends it is not the layer below, which does not count.
+        let (_, out, _) = said(&sandbox, &["config", "check"]);
+        assert!(
+            out.contains("counts as on until") && !out.contains("layer below"),
+            "{out}"
+        );
         // Another layer over it says it.
         sandbox.write(
             "config.toml",
