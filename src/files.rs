@@ -3,7 +3,7 @@
 //! Python's `fcntl.flock` honours and the reverse.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
@@ -33,19 +33,29 @@ impl Replace<'_> {
     /// # Errors
     /// The error names the file; nothing was changed.
     pub fn write(self, path: &Path, content: &[u8]) -> Result<()> {
-        self.write_seen(path, content).map(drop)
+        self.write_seen(path, |file| file.write_all(content))
+            .map(drop)
     }
 
-    /// The same, and what the new file is, seen before anybody else could change it.
+    /// The same for a content that is written piece by piece; and what the new file is, seen before
+    /// anybody else could change it.
     ///
     /// # Errors
     /// As [`Replace::write`].
-    pub fn write_seen(self, path: &Path, content: &[u8]) -> Result<Metadata> {
+    pub fn write_seen(
+        self,
+        path: &Path,
+        content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<Metadata> {
         let failed = |error| Error::io(format!("failed to write {}", path.display()), error);
         self.replace(path, content).map_err(failed)
     }
 
-    fn replace(self, path: &Path, content: &[u8]) -> io::Result<Metadata> {
+    fn replace(
+        self,
+        path: &Path,
+        content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    ) -> io::Result<Metadata> {
         let target = resolve(path)?;
         let directory = target.parent().unwrap_or(Path::new("/"));
         let before = match fs_err::metadata(&target) {
@@ -61,7 +71,7 @@ impl Replace<'_> {
             .suffix(".tmp")
             .permissions(Permissions::from_mode(0o600))
             .tempfile_in(directory)?;
-        file.write_all(content)?;
+        content(file.as_file_mut())?;
         keep_owner(file.as_file(), before.as_ref(), directory)?;
         file.as_file()
             .set_permissions(Permissions::from_mode(mode))?;
@@ -98,7 +108,14 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open_regular`], and when it is larger.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
+    read_open(&open_regular(path)?, most)
+}
+
+/// The same for a file that is open.
+///
+/// # Errors
+/// As [`read_regular`].
+pub fn read_open(file: &File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(most)).unwrap_or(0));
     io::Read::take(file, most.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -3,7 +3,9 @@
 //! A run changes its own job a few times and no other. What is not touched is written back letter by
 //! letter, so that a change costs little where there are many jobs, and nothing can get lost in it.
 
+use std::convert::Infallible;
 use std::fmt;
+use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -24,6 +26,8 @@ pub struct JobList<'t> {
     mended: bool,
     /// How many stand-ins for what is no JSON the jobs held as they were read.
     stand_ins: Option<usize>,
+    /// Where the job is that was found last; nothing before it was changed since.
+    last: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,8 +97,15 @@ impl JobList<'_> {
 
     /// The first job with this id.
     pub fn find(&mut self, id: &str) -> Option<&mut RawJob> {
-        let index = self.place(id)?;
-        self.get_mut(index)
+        let index = self.last.filter(|last| self.is_at(*last, id));
+        let index = index.or_else(|| self.place(id))?;
+        self.last = Some(index);
+        self.entries.get_mut(index)?.object()
+    }
+
+    /// Whether a job that was got for changing has this id.
+    fn is_at(&self, index: usize, id: &str) -> bool {
+        self.got(index).is_some_and(|job| Entry::has_id(job, id))
     }
 
     /// Where the first job with this id is. Only texts in which the id occurs are read; an id that is
@@ -114,6 +125,7 @@ impl JobList<'_> {
 
     /// The job at a place, for changing it.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut RawJob> {
+        self.last = None;
         self.entries.get_mut(index)?.object()
     }
 
@@ -147,6 +159,7 @@ impl JobList<'_> {
 
     /// Takes the jobs at these places out.
     pub fn remove_at(&mut self, is_removed: impl Fn(usize) -> bool) {
+        self.last = None;
         let mut index = 0;
         self.entries.retain(|_| {
             index += 1;
@@ -156,6 +169,7 @@ impl JobList<'_> {
 
     /// Takes all jobs with this id out, and says whether there were any.
     pub fn remove(&mut self, id: &str) -> bool {
+        self.last = None;
         let mut found = false;
         while let Some(index) = self.place(id) {
             self.entries.remove(index);
@@ -169,60 +183,96 @@ impl JobList<'_> {
     ///
     /// # Errors
     /// When a change brought a stand-in of its own: it could not be told from what is kept.
-    pub(super) fn write(&self, updated_at: &str) -> Result<String> {
+    pub(super) fn written<'l>(&'l self, updated_at: &'l str) -> Result<Written<'l>> {
+        let Some(held) = self.stand_ins else {
+            return Ok(Written::Piecewise(self, updated_at));
+        };
         let text = self.text(updated_at);
-        match self.stand_ins {
-            None => Ok(text),
-            Some(held) if python_json::count(&text) <= held => Ok(python_json::restore(&text)),
-            Some(_) => Err(crate::error::Error::new(
-                Kind::Refused,
-                "the new text holds a character or number that stands for something else in this store",
-            )
-            .with_hint("characters from U+10F800 on cannot be kept beside halves of surrogate pairs")),
+        if python_json::count(&text) <= held {
+            return Ok(Written::Whole(python_json::restore(&text)));
         }
+        Err(crate::error::Error::new(
+            Kind::Refused,
+            "the new text holds a character or number that stands for something else in this store",
+        )
+        .with_hint("characters from U+10F800 on cannot be kept beside halves of surrogate pairs"))
     }
 
     fn text(&self, updated_at: &str) -> String {
-        let untouched = |entry: &Entry<'_>| match entry {
-            Entry::Text(text) => text.len(),
-            Entry::Object(_) => 2048,
-        };
-        let size: usize = self.entries.iter().map(untouched).sum();
-        let mut text = String::with_capacity(size + self.entries.len() * 8 + 256);
-        text.push_str("{\n  \"jobs\": [");
-        let mut comma = "";
+        let mut text = String::new();
+        let Ok(()) = self.put(
+            updated_at,
+            &mut |piece| -> std::result::Result<(), Infallible> {
+                text.push_str(piece);
+                Ok(())
+            },
+        );
+        text
+    }
+
+    /// Puts the document out piece by piece: there may be more of it than one wants to have twice.
+    fn put<E>(
+        &self,
+        updated_at: &str,
+        out: &mut impl FnMut(&str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        out("{\n  \"jobs\": [")?;
+        let mut before = "\n    ";
         for entry in &self.entries {
-            text.extend([comma, "\n    "]);
+            out(before)?;
             match entry {
-                Entry::Text(job) => text.push_str(job),
-                Entry::Object(job) => push_indented(&mut text, &**job, "    "),
+                Entry::Text(job) => out(job)?,
+                Entry::Object(job) => out(&indented(&**job, "    "))?,
             }
-            comma = ",";
+            before = ",\n    ";
         }
-        text.push_str(if self.entries.is_empty() {
+        out(if self.entries.is_empty() {
             "]"
         } else {
             "\n  ]"
-        });
+        })?;
         let stamp = Value::from(updated_at);
         let rest = self.rest.iter().map(|(key, value)| (key.as_str(), value));
         for (key, value) in std::iter::once(("updated_at", &stamp)).chain(rest) {
-            text.extend([",\n  ", &to_text(&Value::from(key)), ": "]);
-            push_indented(&mut text, value, "  ");
+            let key = to_text(&Value::from(key));
+            out(&format!(",\n  {key}: {}", indented(value, "  ")))?;
         }
-        text.push_str("\n}");
-        text
+        out("\n}")
+    }
+}
+
+/// A document that is to be written.
+pub(super) enum Written<'l> {
+    /// The jobs, and when they are written.
+    Piecewise(&'l JobList<'l>, &'l str),
+    /// With what is no JSON put back.
+    Whole(String),
+}
+
+/// So much is handed on at a time.
+const PIECE: usize = 256 << 10;
+
+impl Written<'_> {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Those of what it is written to.
+    pub(super) fn to(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Whole(text) => out.write_all(text.as_bytes()),
+            Self::Piecewise(jobs, updated_at) => {
+                let mut out = BufWriter::with_capacity(PIECE, out);
+                jobs.put(updated_at, &mut |piece| out.write_all(piece.as_bytes()))?;
+                out.flush()
+            }
+        }
     }
 }
 
 /// A value as it stands inside something; strings hold no raw newline.
-fn push_indented(text: &mut String, value: &impl serde::Serialize, indent: &str) {
+fn indented(value: &impl serde::Serialize, indent: &str) -> String {
     let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
-    let mut lines = pretty.split('\n');
-    text.extend(lines.next());
-    for line in lines {
-        text.extend(["\n", indent, line]);
-    }
+    pretty.replace('\n', &format!("\n{indent}"))
 }
 
 impl<'de> Deserialize<'de> for JobList<'de> {
@@ -268,7 +318,7 @@ impl<'de> Visitor<'de> for ListVisitor {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -282,7 +332,14 @@ mod tests {
         let text = JobsText::new(STORE.as_bytes()).unwrap();
         let mut list = text.list().unwrap();
         change(&mut list);
-        list.write("now").unwrap()
+        written(&list, "now")
+    }
+
+    /// The document, whole.
+    pub(in crate::cron) fn written(list: &JobList<'_>, at: &str) -> String {
+        let mut bytes = Vec::new();
+        list.written(at).unwrap().to(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
     }
 
     #[test]
@@ -307,6 +364,10 @@ mod tests {
         assert!(list.remove("a"), "both of them");
         assert!(!list.remove("a"));
         assert_eq!(list.find("c").unwrap()["note"], "a");
+        list.find("c").unwrap().insert("id".into(), json!("d"));
+        assert!(list.find("c").is_none(), "found by what it is called now");
+        list.get_mut(0).unwrap().insert("id".into(), json!("d"));
+        assert!(!list.find("d").unwrap().contains_key("note"), "the first");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! A change is a function over the jobs as they are; if somebody wrote past the lock meanwhile it
 //! is run again over what they left, so that neither change is lost.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::ErrorKind as IoKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::jobs_lock;
 use super::jobs_text::{ErrorKind, Jobs, JobsText, JobsTextError};
 use crate::clock::iso;
 use crate::error::{Error, Kind, Result};
-use crate::files::{self, Replace, read_regular};
+use crate::files::{self, Replace, open_regular, read_open, read_regular};
 use crate::home::Home;
 
 /// How often a change is run again over what somebody wrote past the lock, as in Hermes Agent.
@@ -29,6 +29,13 @@ const ROUNDS: u32 = 5;
 const LARGEST: u64 = 1 << 30;
 /// Newest backups that are kept.
 pub const BACKUPS: usize = 20;
+
+/// How the store is written, and its backups.
+const PLAN: Replace<'static> = Replace {
+    prefix: ".jobs_",
+    mode: 0o600,
+    durable: true,
+};
 
 /// What tells one version of the file from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +62,15 @@ pub struct Loaded {
     pub jobs: Jobs<RawJob>,
     /// The version that was read; `None`: there is no file yet.
     pub version: Option<Version>,
+}
+
+/// The store as it lies there.
+#[derive(Default)]
+struct Source {
+    version: Option<Version>,
+    bytes: Vec<u8>,
+    /// As long as it is open its blocks are not given back, which is not to happen under the lock.
+    _file: Option<File>,
 }
 
 /// What a change asks for.
@@ -114,7 +130,7 @@ impl JobsFile {
     /// When the file is there and cannot be read, or is no store: with line, column and the newest
     /// usable backup.
     pub fn read(&self) -> Result<Loaded> {
-        let (version, bytes) = self.load()?;
+        let Source { version, bytes, .. } = self.load()?;
         if version.is_none() {
             let jobs = none();
             return Ok(Loaded { jobs, version });
@@ -130,7 +146,7 @@ impl JobsFile {
     /// # Errors
     /// As [`JobsFile::read`].
     pub fn job(&self, id: &str) -> Result<Option<RawJob>> {
-        let (version, bytes) = self.load()?;
+        let Source { version, bytes, .. } = self.load()?;
         if version.is_none() {
             return Ok(None);
         }
@@ -140,15 +156,24 @@ impl JobsFile {
         Ok(list.find(id).cloned())
     }
 
-    /// The bytes, and the version that they are of.
-    fn load(&self) -> Result<(Option<Version>, Vec<u8>)> {
+    /// What is there now.
+    fn load(&self) -> Result<Source> {
         let (path, version) = (self.path(), self.version()?);
         if version.is_none() {
-            return Ok((None, Vec::new()));
+            return Ok(Source::default());
         }
-        let bytes = read_regular(&path, LARGEST)
-            .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))?;
-        Ok((version, bytes))
+        let read = || {
+            let file = open_regular(&path)?;
+            let bytes = read_open(&file, LARGEST)?;
+            Ok((bytes, Some(file)))
+        };
+        let failed = |error| Error::io(format!("failed to read {}", path.display()), error);
+        let (bytes, file) = read().map_err(failed)?;
+        Ok(Source {
+            version,
+            bytes,
+            _file: file,
+        })
     }
 
     /// Changes the jobs, under the lock.
@@ -187,17 +212,21 @@ impl JobsFile {
     ) -> Result<(T, Option<Version>)> {
         self.make_directory()?;
         let lock = self.home.join("cron/.jobs.lock");
-        let _lock = jobs_lock::take_since(&lock, since, self.patience)?;
+        let lock = jobs_lock::take_since(&lock, since, self.patience)?;
         for _ in 0..ROUNDS {
-            let (version, bytes) = self.load()?;
-            let text = version.map(|_| JobsText::new(&bytes)).transpose();
+            let source = self.load()?;
+            let (version, bytes) = (source.version, source.bytes.as_slice());
+            let text = version.map(|_| JobsText::new(bytes)).transpose();
             let text = text.map_err(|error| self.unreadable(&error))?;
             let list = text.as_ref().map(JobsText::list).transpose();
             let mut list = list
                 .map_err(|error| self.unreadable(&error))?
                 .unwrap_or_default();
             let (result, backup) = match change(&mut list, version)? {
-                Change::Nothing(result) => return Ok((result, version)),
+                Change::Nothing(result) => {
+                    drop(lock);
+                    return Ok((result, version));
+                }
                 Change::Write(result) => (result, list.is_mended()),
                 Change::WriteAfterBackup(result) => (result, true),
             };
@@ -205,15 +234,13 @@ impl JobsFile {
                 continue;
             }
             if backup && version.is_some() {
-                self.back_up(&bytes, now)?;
+                self.back_up(bytes, now)?;
             }
-            let text = list.write(&iso(now, &self.zone))?;
-            let plan = Replace {
-                prefix: ".jobs_",
-                mode: 0o600,
-                durable: true,
-            };
-            let written = plan.write_seen(&self.path(), text.as_bytes())?;
+            let at = iso(now, &self.zone);
+            let text = list.written(&at)?;
+            let written = PLAN.write_seen(&self.path(), |file| text.to(file))?;
+            // Before what was read is given back, which takes a while where it is much.
+            drop(lock);
             return Ok((result, Some(Version::from(&written))));
         }
         Err(Error::new(
@@ -251,12 +278,7 @@ impl JobsFile {
             _ => {}
         }
         let name = format!("jobs-{}.json", now.strftime("%Y%m%dT%H%M%S.%6fZ"));
-        let plan = Replace {
-            prefix: ".jobs_",
-            mode: 0o600,
-            durable: true,
-        };
-        plan.write(&directory.join(name), bytes)?;
+        PLAN.write(&directory.join(name), bytes)?;
         let kept = backups(&directory);
         for old in kept.iter().skip(BACKUPS) {
             let _one_too_many_is_no_harm = fs_err::remove_file(old);

@@ -111,6 +111,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    use super::super::job_list::tests::written;
     use super::super::jobs_text::JobsText;
     use super::*;
 
@@ -164,7 +165,7 @@ mod tests {
         }
         let written = match asked {
             Change::Nothing(()) => text.to_owned(),
-            _ => jobs.write("now").unwrap(),
+            _ => written(&jobs, "now"),
         };
         let backup = matches!(asked, Change::WriteAfterBackup(()));
         let told = told.lock().unwrap().clone();

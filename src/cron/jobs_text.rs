@@ -155,8 +155,9 @@ impl<'b> JobsText<'b> {
 
     /// For writing: texts of jobs where the store has the usual shape.
     pub fn list(&self) -> Result<JobList<'_>, JobsTextError> {
-        // Half a surrogate pair is found only when its text is read.
-        let whole = !self.bom && !self.text.contains("\\ud") && !self.text.contains("\\uD");
+        // Half a surrogate pair is found only when its text is read. Most stores have no such escape at all.
+        let has = |escape: &str| self.text.contains(escape);
+        let whole = !self.bom && !(has("\\u") && (has("\\ud") || has("\\uD")));
         if whole && let Ok(list) = serde_json::from_str(&self.text) {
             return Ok(list);
         }
@@ -253,6 +254,7 @@ pub fn to_text(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::job_list::tests::written;
     use super::*;
 
     fn typed_ids(bytes: &[u8]) -> (Vec<String>, Vec<ShapeNote>) {
@@ -363,7 +365,7 @@ mod tests {
         let read = source.raw().expect("jobs");
         let updated = read.updated_at.clone().unwrap_or_default();
         let texts = source.list().expect("texts");
-        assert_eq!(texts.write(&updated).expect("text"), text);
-        assert_eq!(JobList::of(read).write(&updated).expect("text"), text);
+        assert_eq!(written(&texts, &updated), text);
+        assert_eq!(written(&JobList::of(read), &updated), text);
     }
 }
