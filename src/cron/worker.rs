@@ -5,7 +5,8 @@
 //!        ── document, delivery, job, incident, row: in this order, each whatever became of the last
 //! ```
 //!
-//! Nothing with side effects happens before the row is adopted. Whatever ends this process in
+//! What cannot be written at that moment is tried again, for two minutes; then whoever notices books the
+//! run by the document that it has saved. Nothing with side effects happens before the row is adopted. Whatever ends this process in
 //! between, the row tells whose it was, and whoever notices closes it.
 
 use std::collections::BTreeMap;
@@ -403,6 +404,7 @@ impl Worker {
 }
 
 mod end;
+mod insist;
 mod lease;
 
 /// The word for a run that somebody asked to end.

@@ -28,7 +28,7 @@ fn due(more: &Value) -> Value {
 }
 
 /// Texts of the first row.
-fn row<const N: usize>(sandbox: &Sandbox, sql: &str) -> [String; N] {
+pub(super) fn row<const N: usize>(sandbox: &Sandbox, sql: &str) -> [String; N] {
     let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
     let text = |row: &rusqlite::Row<'_>| {
         let texts: Vec<Option<String>> = (0..N).map(|at| row.get(at)).collect::<Result<_, _>>()?;
@@ -122,7 +122,7 @@ fn held(sandbox: &Sandbox, place: &str, does: &str) -> (Child, Pid) {
 }
 
 /// The worker that stands still, as soon as one does.
-fn still(sandbox: &Sandbox, pass: &mut Child) -> Pid {
+pub(super) fn still(sandbox: &Sandbox, pass: &mut Child) -> Pid {
     loop {
         let mut workers = workers(sandbox).into_iter().map(|(pid, _)| pid);
         if let Some(pid) = workers.find(|pid| stands_still(*pid)) {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::insist::{Insistence, wants_room};
 use super::{Ending, Seat, Worker};
 use crate::child::leftovers::kill_marked;
 use crate::cron::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
@@ -71,8 +72,8 @@ impl Worker {
         }
     }
 
-    /// Writes all that a run leaves behind. What cannot be written is said in the row, which goes
-    /// last.
+    /// Writes all that a run leaves behind, and insists on it for a while. What cannot be written is said in
+    /// the row, which goes last.
     pub(super) async fn end(
         &mut self,
         report: Report,
@@ -85,9 +86,15 @@ impl Worker {
         }
         let error = self.error_of(&report, oom);
         let mut troubles = Vec::new();
-        let document = self
-            .save_document(&report, error.as_deref(), started, &mut troubles)
-            .await;
+        let mut insistence = Insistence::new();
+        let saved = loop {
+            match self.save_document(&report, error.as_deref(), started).await {
+                Err(error) if wants_room(&error) && insistence.again(&error).await => {}
+                saved => break saved,
+            }
+        };
+        let not_kept = |error| troubles.push(format!("its output was not kept: {error}"));
+        let document = saved.map_err(not_kept).ok();
         fault::point("worker.saved");
         let delivered = self.deliver(&report, error.as_deref()).await;
         let delivery_error = delivered.as_ref().err();
@@ -99,9 +106,13 @@ impl Worker {
             monitor_digest: report.monitor_digest.as_deref(),
             ..self.run_of(report.ok)
         };
-        if let Err(trouble) = self.try_mark_job(&run) {
-            troubles.push(trouble.to_string());
-        }
+        let marked = loop {
+            match self.try_mark_job(&run) {
+                Err(error) if insistence.again(&error).await => {}
+                marked => break marked,
+            }
+        };
+        troubles.extend(marked.err().map(|trouble| trouble.to_string()));
         fault::point("worker.marked");
         self.write_cause(&report, error.as_deref(), oom);
         let failures = (error.as_deref(), delivery_error.as_deref());
@@ -114,9 +125,14 @@ impl Worker {
             error: told.as_deref(),
             delivery: Some(delivery),
         };
-        let (id, owner, now) = (self.id().to_owned(), self.owner.clone(), self.now());
-        self.ledger.finish(&id, &owner, end, now)?;
-        Ok(Ending::Ran(report.ok))
+        let (id, owner) = (self.id().to_owned(), self.owner.clone());
+        loop {
+            let now = self.now();
+            match self.ledger.finish(&id, &owner, end, now) {
+                Err(error) if insistence.again(&error).await => {}
+                ended => return ended.map(|_| Ending::Ran(report.ok)),
+            }
+        }
     }
 
     fn error_of(&self, report: &Report, oom: bool) -> Option<String> {
@@ -140,8 +156,7 @@ impl Worker {
         report: &Report,
         error: Option<&str>,
         started: Timestamp,
-        troubles: &mut Vec<String>,
-    ) -> Option<String> {
+    ) -> Result<String> {
         let now = self.now();
         let document = Document {
             job_id: &self.work.task.job_id,
@@ -154,14 +169,9 @@ impl Worker {
             body: &report.body,
         };
         let retention = self.work.task.output_retention;
-        let lock = fire_lock::take(&self.home.cron(), &self.work.task.job_id).await;
-        match lock.and_then(|_lock| document.save(&self.home, retention, now, &self.zone)) {
-            Ok(path) => Some(path.to_string_lossy().into_owned()),
-            Err(error) => {
-                troubles.push(format!("its output was not kept: {error}"));
-                None
-            }
-        }
+        let _lock = fire_lock::take(&self.home.cron(), &self.work.task.job_id).await?;
+        let path = document.save(&self.home, retention, now, &self.zone)?;
+        Ok(path.to_string_lossy().into_owned())
     }
 
     async fn deliver(&self, report: &Report, error: Option<&str>) -> Result<Delivered> {
