@@ -124,6 +124,8 @@ pub(crate) enum Command {
     #[command(name = hermes::doctor::confine::TRIAL_COMMAND, hide = true)]
     Confine(crate::doors::Confine),
     #[command(hide = true)]
+    Offer(crate::offer::Offer),
+    #[command(hide = true)]
     Worker(crate::worker::Worker),
     #[command(hide = true)]
     Guard(crate::worker::Guard),
@@ -152,6 +154,7 @@ impl Command {
             Self::Help(help) => help.run(runtime),
             Self::Doors(doors) => doors.run(runtime),
             Self::Confine(trial) => Ok(trial.run()),
+            Self::Offer(offer) => offer.run(runtime),
             Self::Worker(worker) => worker.run(runtime),
             Self::Guard(guard) => guard.run(),
             Self::Survivor(survivor) => Ok(survivor.run()),

@@ -34,6 +34,67 @@ enum Shell {
     Fish,
 }
 
+impl Shell {
+    /// The script, with what asks for the ids and names of jobs and runs: those are not known before
+    /// somebody types. What asks is silent where there is no answer.
+    fn with_names(self, script: &str) -> String {
+        match self {
+            Self::Bash => {
+                script.replace("complete -F _hermes -o", "complete -F _hermes_named -o") + BASH
+            }
+            Self::Zsh => {
+                let of_names = |line: &str| {
+                    let name = line.trim_start_matches(['\'', ':']);
+                    name.starts_with("job -- ") || name.starts_with("execution -- ")
+                };
+                let lines = script.lines().map(|line| {
+                    if of_names(line) {
+                        line.replace(":_default'", ":_hermes_named'") + "\n"
+                    } else {
+                        line.to_owned() + "\n"
+                    }
+                });
+                let script = lines.collect::<String>();
+                script.replacen("_hermes() {\n", ZSH, 1)
+            }
+            Self::Fish => script.to_owned() + FISH,
+        }
+    }
+}
+
+const BASH: &str = r#"
+_hermes_named() {
+    _hermes "$@"
+    case " ${COMP_WORDS[*]} " in
+        *" cron "*) ;;
+        *) return 0 ;;
+    esac
+    local named
+    while IFS= read -r named; do
+        COMPREPLY+=("$named")
+    done < <("$1" offer -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    return 0
+}
+"#;
+
+const ZSH: &str = r#"_hermes_named() {
+    local -a named
+    named=(${(f)"$("${(@Q)hermes_words[1]}" offer -- "${(@Q)hermes_words[2,-1]}" 2>/dev/null)"})
+    compadd -a named
+}
+
+_hermes() {
+    local -a hermes_words=("${(@)words[1,CURRENT]}")
+"#;
+
+const FISH: &str = r#"
+function __fish_hermes_named
+    set -l words (commandline -opc) (commandline -ct)
+    command $words[1] offer -- $words[2..-1] 2>/dev/null
+end
+complete -c hermes -n "__fish_hermes_using_subcommand cron" -a "(__fish_hermes_named)"
+"#;
+
 impl Completions {
     /// Prints the script.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
@@ -46,13 +107,13 @@ impl Completions {
         generate(shell, &mut offered(), "hermes", &mut script);
         let script =
             String::from_utf8(script).context(Kind::Internal, "the script is no valid UTF-8")?;
-        runtime.out.print(&script)?;
+        runtime.out.print(&self.shell.with_names(&script))?;
         Ok(Exit::OK)
     }
 }
 
 /// The command line as people have it: without what only this program calls.
-fn offered() -> clap::Command {
+pub(crate) fn offered() -> clap::Command {
     let all = Cli::command();
     let verbs = all.get_subcommands().filter(|verb| !verb.is_hide_set());
     clap::Command::new("hermes")

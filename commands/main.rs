@@ -13,6 +13,7 @@ mod heartbeat;
 mod r#loop;
 mod man;
 mod meant;
+mod offer;
 mod pause;
 mod resume;
 mod serve;

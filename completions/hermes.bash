@@ -2244,7 +2244,20 @@ _hermes() {
 }
 
 if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _hermes -o nosort -o bashdefault -o default hermes
+    complete -F _hermes_named -o nosort -o bashdefault -o default hermes
 else
-    complete -F _hermes -o bashdefault -o default hermes
+    complete -F _hermes_named -o bashdefault -o default hermes
 fi
+
+_hermes_named() {
+    _hermes "$@"
+    case " ${COMP_WORDS[*]} " in
+        *" cron "*) ;;
+        *) return 0 ;;
+    esac
+    local named
+    while IFS= read -r named; do
+        COMPREPLY+=("$named")
+    done < <("$1" offer -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    return 0
+}

@@ -709,3 +709,9 @@ always\t'Always'
 never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand help" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
+
+function __fish_hermes_named
+    set -l words (commandline -opc) (commandline -ct)
+    command $words[1] offer -- $words[2..-1] 2>/dev/null
+end
+complete -c hermes -n "__fish_hermes_using_subcommand cron" -a "(__fish_hermes_named)"

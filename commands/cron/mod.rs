@@ -11,7 +11,7 @@ mod list;
 mod logs;
 pub(crate) mod next;
 mod pause;
-mod reference;
+pub(crate) mod reference;
 mod remove;
 mod resume;
 mod run;

@@ -46,6 +46,7 @@ mod exit;
 mod explain;
 mod generated;
 mod narrow;
+mod offer;
 mod offline;
 mod serve;
 mod serve_agents;
