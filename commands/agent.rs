@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::pin::pin;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use hermes::agent::runner::{Ended, Place, find_program, prompt_file, run_turn};
 use hermes::agent::settings::{AgentCommand, PromptBy};
 use hermes::agent::{Settings, Turn};
+use hermes::child::guard::guarded;
 use hermes::child::run::End;
+use hermes::child::survivor::Survivor;
 use hermes::config::Config;
 use hermes::cron::dispatcher::Parts;
 use hermes::cron::edit;
@@ -17,6 +20,7 @@ use hermes::error::{Context as _, Error, Kind, Result};
 use hermes::output::{human, json, wrap};
 use hermes::runtime::Runtime;
 use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::exit::Exit;
@@ -121,7 +125,7 @@ impl Check {
     }
 
     fn tell(&self, runtime: &mut Runtime, seen: &Seen) -> Result<Exit> {
-        let answered = seen.ended.succeeded() && !seen.ended.answer.text.is_empty();
+        let answered = seen.ended.succeeded();
         let exit = if answered { Exit::OK } else { Exit::FAILED };
         let answer = &seen.ended.answer;
         if self.json {
@@ -208,8 +212,11 @@ fn warn(runtime: &mut Runtime, seen: &Seen) {
 /// How the command ended, in words.
 fn end_words(ended: &Ended, timeout: u64) -> String {
     match ended.end {
-        End::Exited(0) if ended.answer.failed => "it says itself that the turn failed".to_owned(),
-        End::Exited(code) => format!("exited with code {code}"),
+        End::Exited(0) if ended.answer.failed => ended.answer.failure().unwrap_or_default(),
+        End::Exited(code) => match &ended.answer.reason {
+            Some(reason) => format!("exited with code {code}: {reason}"),
+            None => format!("exited with code {code}"),
+        },
         End::Signaled(signal) => format!("was killed by signal {signal}"),
         End::TimedOut => {
             let limit = human::duration(i64::try_from(timeout).unwrap_or(i64::MAX));
@@ -225,6 +232,7 @@ fn hidden(ended: Ended, environment: &BTreeMap<String, String>) -> Ended {
     let hide = |text: &str| redact(text, environment);
     let mut answer = ended.answer;
     answer.text = hide(&answer.text);
+    answer.reason = answer.reason.as_deref().map(hide);
     Ended {
         stderr_tail: hide(&ended.stderr_tail),
         answer,
@@ -232,7 +240,8 @@ fn hidden(ended: Ended, environment: &BTreeMap<String, String>) -> Ended {
     }
 }
 
-fn ask(agent: &AgentCommand, program: OsString, place: Place) -> Result<Ended> {
+/// Runs the turn. A signal that ends us ends it first, with all that it has started.
+fn ask(agent: &AgentCommand, program: OsString, mut place: Place) -> Result<Ended> {
     let file = prompt_file(agent, PROMPT)?;
     let path = file
         .as_ref()
@@ -246,14 +255,56 @@ fn ask(agent: &AgentCommand, program: OsString, place: Place) -> Result<Ended> {
     if let Some(first) = invocation.argv.first_mut() {
         *first = program;
     }
+    invocation.argv = guarded(invocation.argv);
     let reactor = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context(Kind::Internal, "there is no event loop")?;
-    let (_nobody_cancels, cancel) = watch::channel(false);
-    reactor
-        .block_on(run_turn(agent, invocation, place, cancel, |_, _| {}))
-        .map_err(|error| {
-            Error::new(error.kind(), "the agent could not be started").with_source(error)
-        })
+    let ended = reactor.block_on(async {
+        let (marked, told) = Survivor::default().mark();
+        told?;
+        place.env.push(marked.variable());
+        let (ask, cancel) = watch::channel(false);
+        let mut asked = signals()?;
+        let mut running = pin!(run_turn(agent, invocation, place, cancel, |_, _| {}));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut running => break ended?,
+                () = asked.any() => {
+                    let _the_turn_is_over = ask.send(true);
+                }
+            }
+        };
+        if ended.end.is_by_us() {
+            marked.end_what_is_left().await;
+        }
+        Ok(ended)
+    });
+    ended.map_err(|error: Error| {
+        Error::new(error.kind(), "the agent could not be started").with_source(error)
+    })
+}
+
+/// The signals that end us.
+struct Signals([Signal; 3]);
+
+fn signals() -> Result<Signals> {
+    let listen =
+        |kind| signal(kind).map_err(|error| Error::io("failed to listen for signals", error));
+    Ok(Signals([
+        listen(SignalKind::interrupt())?,
+        listen(SignalKind::terminate())?,
+        listen(SignalKind::hangup())?,
+    ]))
+}
+
+impl Signals {
+    async fn any(&mut self) {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
 }

@@ -5,9 +5,10 @@
 
 pub mod answer;
 pub mod command;
+mod events;
 pub mod runner;
 pub mod settings;
 
-pub use answer::Answer;
+pub use answer::{Answer, Reader, Tail};
 pub use command::{Invocation, Turn};
 pub use settings::{AgentCommand, Settings};

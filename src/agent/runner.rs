@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use tokio::sync::watch;
 
-use super::answer::Answer;
+use super::answer::{Answer, Reader};
 use super::command::Invocation;
 use super::settings::{AgentCommand, PromptBy, STOP_GRACE};
 use crate::child::run::{self, End, Limits, Spec, Stream};
@@ -32,7 +32,7 @@ impl Ended {
     /// Whether the turn did what was asked, as far as the command tells.
     #[must_use]
     pub fn succeeded(&self) -> bool {
-        self.end == End::Exited(0) && !self.answer.failed
+        self.end == End::Exited(0) && self.answer.failure().is_none()
     }
 }
 
@@ -59,22 +59,18 @@ pub async fn run_turn(
         stdin: invocation.stdin,
         limits,
     };
-    let mut output = Vec::new();
+    let mut reader = Reader::new(agent.answer, KEPT);
     let ended = run::start(spec)?
         .wait(cancel, |stream, piece| {
             if stream == Stream::Out {
-                output.extend_from_slice(piece);
-                if output.len() > 2 * KEPT {
-                    output.drain(..output.len() - KEPT);
-                }
+                reader.hear(piece);
             }
             sink(stream, piece);
         })
         .await?;
-    let answer = Answer::read(agent.answer, &String::from_utf8_lossy(&output));
     Ok(Ended {
         end: ended.end,
-        answer,
+        answer: reader.answer(),
         stderr_tail: ended.stderr_tail,
     })
 }

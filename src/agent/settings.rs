@@ -16,6 +16,10 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1800);
 /// `HERMES_CRON_TIMEOUT`.
 pub const DEFAULT_INACTIVITY: Duration = Duration::from_secs(600);
 
+/// What serve's clients present: never given to an agent or a script, whatever it is allowed. With it they
+/// could speak as a client.
+pub const TOKEN_VARIABLE: &str = "HERMES_DASHBOARD_SESSION_TOKEN";
+
 /// Agents whose command lines we know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -13,7 +13,7 @@ use super::output::Log;
 use super::task::{Script, Task, Work};
 use crate::agent::runner::{find_program, prompt_file};
 use crate::agent::settings::{STOP_GRACE, not_configured};
-use crate::agent::{AgentCommand, Answer, Turn};
+use crate::agent::{AgentCommand, Reader, Tail, Turn};
 use crate::child::guard::guarded;
 use crate::child::run::{End, Ended, Limits, Spec, Stream, start};
 use crate::config::dotenv::Environment;
@@ -71,6 +71,14 @@ pub struct Report {
     pub cancelled: bool,
     /// Signal that ended it, where one did that was not ours.
     pub signal: Option<i32>,
+}
+
+/// The variables of a run.
+struct Variables {
+    /// All of them.
+    all: BTreeMap<String, String>,
+    /// Those that are this run's or this job's alone.
+    given: BTreeMap<String, String>,
 }
 
 impl Report {
@@ -156,19 +164,20 @@ impl Context<'_> {
     }
 
     /// The environment of the job: ours as handed over, the job's own file of variables, its name.
-    fn take_environment(&mut self, task: &Task) -> Result<BTreeMap<String, String>> {
-        let mut environment = self.environment.clone();
-        environment.extend(std::mem::replace(&mut self.own, Ok(BTreeMap::new()))?);
-        environment.insert("HERMES_JOB_ID".to_owned(), task.job_id.clone());
-        environment.insert(EXECUTION_VARIABLE.to_owned(), self.execution_id.to_owned());
-        Ok(environment)
+    fn take_environment(&mut self, task: &Task) -> Result<Variables> {
+        let mut given = std::mem::replace(&mut self.own, Ok(BTreeMap::new()))?;
+        given.insert("HERMES_JOB_ID".to_owned(), task.job_id.clone());
+        given.insert(EXECUTION_VARIABLE.to_owned(), self.execution_id.to_owned());
+        let mut all = self.environment.clone();
+        all.extend(given.clone());
+        Ok(Variables { all, given })
     }
 
     async fn script(
         &mut self,
         task: &Task,
         script: &Script,
-        environment: &BTreeMap<String, String>,
+        environment: &Variables,
     ) -> Result<Report> {
         if !script.path.is_file() {
             return Err(Error::new(
@@ -177,8 +186,8 @@ impl Context<'_> {
             ));
         }
         let argv = script.argv().into_iter().map(OsString::from).collect();
-        let env = environment
-            .iter()
+        let env = environment.all.iter();
+        let env = env
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
         let limits = limits(task.timeout, None);
@@ -189,21 +198,23 @@ impl Context<'_> {
             stdin: None,
             limits,
         };
-        let (ended, output) = self.execute(spec).await?;
+        let mut output = Tail::new(KEPT);
+        let ended = self.execute(spec, |piece| output.hear(piece)).await?;
         let name = script
             .path
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        Ok(judge(&format!("script {name}"), &ended, output, limits))
+        let words = format!("script {name}");
+        Ok(judge(&words, &ended, output.text(), limits, None))
     }
 
     async fn agent(
         &mut self,
         task: &Task,
         prompt: &str,
-        environment: &BTreeMap<String, String>,
+        environment: &Variables,
     ) -> Result<Report> {
         let missing = || not_configured(&self.home.join("config.toml"), false);
         let agent = self.agent.ok_or_else(missing)?;
@@ -212,7 +223,7 @@ impl Context<'_> {
             .first()
             .map(String::as_str)
             .unwrap_or_default();
-        let program = find_program(program, environment.get("PATH").map(OsStr::new))?;
+        let program = find_program(program, environment.all.get("PATH").map(OsStr::new))?;
         let file = prompt_file(agent, prompt)?;
         let path = file
             .as_ref()
@@ -227,12 +238,12 @@ impl Context<'_> {
             *first = program.into_os_string();
         }
         let ours = environment
+            .all
             .iter()
             .map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
-        let own = [
-            ("HERMES_JOB_ID".into(), task.job_id.clone().into()),
-            (EXECUTION_VARIABLE.into(), self.execution_id.into()),
-        ];
+        // What somebody wrote for this job alone is allowed by that.
+        let own = environment.given.iter();
+        let own = own.map(|(name, value)| (name.into(), value.into()));
         let env = agent.environment(ours, own);
         let total = task.timeout.or(agent.timeout.map(|limit| limit.as_secs()));
         let limits = limits(total, agent.inactivity);
@@ -243,12 +254,15 @@ impl Context<'_> {
             stdin: invocation.stdin,
             limits,
         };
-        let (ended, output) = self.execute(spec).await?;
-        let answer = Answer::read(agent.answer, &output);
-        let mut report = judge("agent", &ended, answer.text, limits);
-        if report.ok && answer.failed {
+        let mut reader = Reader::new(agent.answer, KEPT);
+        let ended = self.execute(spec, |piece| reader.hear(piece)).await?;
+        let answer = reader.answer();
+        let failure = answer.failure();
+        let reason = answer.reason.as_deref();
+        let mut report = judge("agent", &ended, answer.text, limits, reason);
+        if report.ok && failure.is_some() {
             report.ok = false;
-            report.error = Some("the agent says that its turn failed".to_owned());
+            report.error = failure;
         }
         Ok(report)
     }
@@ -265,28 +279,22 @@ impl Context<'_> {
         }
     }
 
-    async fn execute(&mut self, mut spec: Spec) -> Result<(Ended, String)> {
+    /// Runs it; stdout goes to `hear` as it comes.
+    async fn execute(&mut self, mut spec: Spec, mut hear: impl FnMut(&[u8])) -> Result<Ended> {
         if self.guard {
             spec.argv = guarded(spec.argv);
         }
         let running = start(spec)?;
         (self.started)(running.pid());
-        let mut output = Vec::new();
         let log = &mut self.log;
-        let ended = running
+        running
             .wait(self.cancel.clone(), |stream, piece| {
                 log.add(piece);
                 if stream == Stream::Out {
-                    output.extend_from_slice(piece);
-                    if output.len() > 2 * KEPT {
-                        output.drain(..output.len() - KEPT);
-                    }
+                    hear(piece);
                 }
             })
-            .await?;
-        let start = output.len().saturating_sub(KEPT);
-        let kept = String::from_utf8_lossy(output.get(start..).unwrap_or_default()).into_owned();
-        Ok((ended, kept))
+            .await
     }
 }
 
@@ -301,8 +309,8 @@ fn limits(total: Option<u64>, inactivity: Option<Duration>) -> Limits {
     }
 }
 
-/// What an end means.
-fn judge(what: &str, ended: &Ended, body: String, limits: Limits) -> Report {
+/// What an end means. The reason that an agent itself gives says more than its stderr.
+fn judge(what: &str, ended: &Ended, body: String, limits: Limits, reason: Option<&str>) -> Report {
     let seconds = |limit: Option<Duration>| {
         human::duration(limit.map_or(0, |limit| {
             i64::try_from(limit.as_secs()).unwrap_or(i64::MAX)
@@ -319,11 +327,11 @@ fn judge(what: &str, ended: &Ended, body: String, limits: Limits) -> Report {
         End::Inactive => format!("{what} was silent for {}", seconds(limits.inactivity)),
         End::Cancelled => format!("{what} was stopped on request"),
     };
-    let tail = &ended.stderr_tail;
-    let error = if tail.is_empty() {
+    let said = reason.map_or_else(|| last_lines(&ended.stderr_tail), str::to_owned);
+    let error = if said.is_empty() {
         words
     } else {
-        format!("{words}: {}", last_lines(tail))
+        format!("{words}: {said}")
     };
     Report {
         time_limit: matches!(ended.end, End::TimedOut | End::Inactive),

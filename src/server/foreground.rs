@@ -235,7 +235,7 @@ impl Here {
     }
 
     fn outcome(&mut self, end: End) -> Outcome {
-        if end.agent_session.is_some() {
+        if end.agent_session.is_some() || end.lost_session {
             self.agent_session = end.agent_session;
         }
         match (end.cancelled, end.failed) {

@@ -13,7 +13,7 @@ use super::declared::Declared;
 use super::driver::Input;
 use super::hub::{End, Event, TurnId, TurnSpec};
 use crate::agent::runner::{self, Ended, Place};
-use crate::agent::settings::{AnswerIn, PromptBy};
+use crate::agent::settings::{AnswerIn, PromptBy, TOKEN_VARIABLE};
 use crate::agent::{Invocation, Turn};
 use crate::child::guard::guarded;
 use crate::child::run::{End as ProcessEnd, Stream};
@@ -23,8 +23,6 @@ use crate::runtime::Environ;
 
 /// Output is handed on this much later at most, so that a flood of pieces becomes few.
 const COALESCE: Duration = Duration::from_millis(33);
-/// Never given to an agent, whatever it is allowed: with it it could speak as a client.
-const TOKEN_VARIABLE: &str = "HERMES_DASHBOARD_SESSION_TOKEN";
 
 /// What all turns of this serve have in common.
 #[derive(Clone, Debug)]
@@ -61,6 +59,7 @@ pub(crate) async fn run(
         hub,
         shown: spec.agent.answer == AnswerIn::Text,
         began: false,
+        resumed: spec.agent_session.clone(),
         heard: Arc::default(),
     };
     let (invocation, place, _file) = match prepared {
@@ -131,6 +130,8 @@ struct Teller {
     /// Whether what comes on stdout is the answer, and no notation of it.
     shown: bool,
     began: bool,
+    /// The conversation of the agent that goes on.
+    resumed: Option<String>,
     heard: Arc<Heard>,
 }
 
@@ -191,7 +192,7 @@ impl Teller {
         if self.shown && !rest.is_empty() {
             self.said(rest).await;
         }
-        let event = Event::TurnEnded(self.turn, Box::new(end(ended)));
+        let event = Event::TurnEnded(self.turn, Box::new(end(ended, self.resumed.as_deref())));
         self.tell(event).await;
     }
 }
@@ -294,7 +295,8 @@ pub(crate) fn words(error: &Error) -> String {
     words
 }
 
-fn end(ended: Result<Ended>) -> End {
+/// What the end of a process means to a turn, which resumed this conversation of the agent.
+fn end(ended: Result<Ended>, resumed: Option<&str>) -> End {
     let ended = match ended {
         Ok(ended) => ended,
         Err(error) => {
@@ -305,6 +307,8 @@ fn end(ended: Result<Ended>) -> End {
         }
     };
     let last = ended.stderr_tail.lines().last().unwrap_or_default().trim();
+    // The reason that an agent itself gives says more.
+    let last = ended.answer.reason.as_deref().unwrap_or(last);
     let with_last = |what: String| {
         if last.is_empty() {
             what
@@ -313,10 +317,14 @@ fn end(ended: Result<Ended>) -> End {
         }
     };
     let failed = match ended.end {
-        ProcessEnd::Exited(0) if ended.answer.failed => {
-            Some(with_last("the agent says that the turn failed".to_owned()))
-        }
-        ProcessEnd::Exited(0) | ProcessEnd::Cancelled => None,
+        ProcessEnd::Exited(0) => ended.answer.failure().map(|failure| {
+            if ended.answer.reason.is_some() {
+                failure
+            } else {
+                with_last(failure)
+            }
+        }),
+        ProcessEnd::Cancelled => None,
         ProcessEnd::Exited(status) => {
             Some(with_last(format!("the agent ended with status {status}")))
         }
@@ -326,9 +334,17 @@ fn end(ended: Result<Ended>) -> End {
         ProcessEnd::TimedOut => Some("the turn ran longer than its limit".to_owned()),
         ProcessEnd::Inactive => Some("the agent was silent for longer than its limit".to_owned()),
     };
+    // One that has its conversation still says so, in whatever it fails; one that does not is to begin
+    // anew, or it would fail for ever.
+    let by_itself = matches!(ended.end, ProcessEnd::Exited(_) | ProcessEnd::Signaled(_));
+    let is_lost = resumed.is_some()
+        && by_itself
+        && failed.is_some()
+        && ended.answer.session.as_deref() != resumed;
     End {
         text: ended.answer.text,
-        agent_session: ended.answer.session,
+        agent_session: ended.answer.session.filter(|_| !is_lost),
+        lost_session: is_lost,
         cancelled: ended.end == ProcessEnd::Cancelled,
         failed,
     }

@@ -1,9 +1,14 @@
 //! `hermes agent check`: one turn of the configured agent, and what is told of it.
 
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::Signal;
 use serde_json::json;
 
-use crate::common::agent::{STALLS, command};
+use crate::common::Sandbox;
+use crate::common::agent::{Alive, STALLS, command};
 use crate::common::jobs::{agent, document, home, said};
+use crate::common::serving::send;
 
 #[test]
 fn an_agent_that_answers_is_told_with_its_program_and_answer() {
@@ -94,4 +99,72 @@ fn secrets_of_the_environment_do_not_come_back_in_the_answer() {
     let (code, out, err) = said(&sandbox, &["agent", "check"]);
     assert!(out.contains("[redacted]"), "{out}{err}");
     assert!(code == 0 && !out.contains("hunter2"), "{out}");
+}
+
+/// An agent that goes on for ever, and so does what it starts, which leaves its group.
+const LEAVES: &[&str] = &[
+    "child leave; tell left; stall",
+    "wait left",
+    "tell up",
+    "stall",
+];
+
+/// A check that goes on.
+fn checking(sandbox: &Sandbox) -> Child {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what is interrupted outlives the call that starts it"
+    )]
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
+    command
+        .env_clear()
+        .env("HERMES_HOME", sandbox.home())
+        .env("PATH", "/usr/bin:/bin")
+        .args(["agent", "check"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    command.spawn().expect("it starts")
+}
+
+#[test]
+fn an_interrupted_check_ends_its_agent_and_what_that_has_started() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let sandbox = home();
+        agent(&sandbox, LEAVES, "");
+        let alive = Alive::of(&sandbox);
+        sandbox.fifo("left");
+        let up = sandbox.fifo("up");
+        let mut check = checking(&sandbox);
+        std::fs::read(up).expect("it is up");
+        send(check.id(), signal);
+        assert_eq!(check.wait().expect("its end").code(), Some(1));
+        alive.ended();
+        let mut said = String::new();
+        let mut out = check.stdout.take().expect("its output");
+        std::io::Read::read_to_string(&mut out, &mut said).expect("text");
+        assert!(said.contains("was stopped on request"), "{said}");
+    }
+}
+
+#[test]
+fn at_its_limit_a_check_ends_what_its_agent_has_started_and_so_does_its_death() {
+    let sandbox = home();
+    agent(
+        &sandbox,
+        &["child leave; tell left; stall", "wait left", "stall"],
+        "",
+    );
+    let alive = Alive::of(&sandbox);
+    sandbox.fifo("left");
+    let (code, told, _) = document(&sandbox, &["agent", "check", "--timeout", "2s"]);
+    assert_eq!(code, 1, "{told}");
+    alive.ended();
+
+    agent(&sandbox, LEAVES, "");
+    let up = sandbox.fifo("up");
+    let mut check = checking(&sandbox);
+    std::fs::read(up).expect("it is up");
+    send(check.id(), Signal::KILL);
+    check.wait().expect("its end");
+    alive.ended();
 }

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::common::Sandbox;
 use crate::common::agent::{self, Alive};
 use crate::common::cost::{MIB, disk};
-use crate::common::jobs::{NOW, agent, document, job, said, stored, with};
+use crate::common::jobs::{NOW, agent, document, hermes, job, said, script, store, stored, with};
+use crate::common::serving::{self, Serving};
 
 const ID: &str = "aaaaaaaaaaaa";
 
@@ -154,4 +155,51 @@ fn a_child_that_holds_the_outputs_open_does_not_keep_its_run_open() {
     assert!(!alive.ends_within(0));
     std::fs::write(go, "go").expect("it listens");
     alive.ended();
+}
+
+#[test]
+fn neither_the_agent_nor_the_script_of_a_job_gets_a_secret_of_serve() {
+    let asks = json!({"no_agent": false, "script": null, "prompt": "ask: how is it?"});
+    let prints = json!({"script": "env.sh"});
+    let sandbox = with(&[job(ID, &asks), job("bbbbbbbbbbbb", &prints)]);
+    script(&sandbox, "env.sh", "env");
+    agent(
+        &sandbox,
+        &["environment"],
+        "env = [\"HERMES_*\", \"VISIBLE\"]",
+    );
+    let token = "HERMES_DASHBOARD_SESSION_TOKEN";
+    let mut serve = serving::command(&sandbox, NOW, &[]);
+    serve.env(token, "t".repeat(40)).env("VISIBLE", "yes");
+    let serve = Serving::ready(&sandbox, serve.spawn().expect("it starts"));
+    assert_eq!(serve.token, "t".repeat(40));
+    for id in [ID, "bbbbbbbbbbbb"] {
+        let (code, out, err) = said(&sandbox, &["cron", "run", id]);
+        assert!(code == 0 && out.contains("VISIBLE=yes"), "{out}{err}");
+        assert!(!out.contains(token), "{out}");
+    }
+    drop(serve);
+    for words in [&["cron", "run", ID][..], &["agent", "check", "--json"]] {
+        let mut command = hermes(&sandbox, words);
+        command.env(token, "t".repeat(40)).env("VISIBLE", "yes");
+        let output = command.output().expect("it runs");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(out.contains("VISIBLE=yes"), "{out}");
+        assert!(!out.contains(token), "{out}");
+    }
+}
+
+#[test]
+fn the_variables_of_a_job_s_own_file_reach_its_agent() {
+    let sandbox = home(&["environment"], "");
+    let file = sandbox.write("job.env", "OF_THE_JOB=yes\nHERMES_JOB_ID=other\n");
+    let more = json!({
+        "no_agent": false, "script": null, "prompt": "ask: how is it?",
+        "x_hermes": {"env_file": file},
+    });
+    store(&sandbox, &[job(ID, &more)]);
+    assert_eq!(run(&sandbox)["status"], "completed");
+    let answer = answer(&sandbox);
+    assert!(answer.contains("OF_THE_JOB=yes"), "{answer}");
+    assert!(answer.contains(&format!("HERMES_JOB_ID={ID}")), "{answer}");
 }

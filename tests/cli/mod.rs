@@ -1,6 +1,7 @@
 //! What a user sees, through the binary.
 
 mod agent;
+mod agent_presets;
 mod closed;
 mod config;
 mod cron_accounts;

@@ -9,6 +9,7 @@ pub(crate) mod log;
 pub(crate) mod manager;
 pub(crate) mod schema;
 pub(crate) mod serving;
+pub(crate) mod standin;
 pub(crate) mod tree;
 pub(crate) mod writer;
 pub(crate) mod ws;

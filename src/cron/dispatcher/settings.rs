@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Parts;
 use crate::agent;
+use crate::agent::settings::TOKEN_VARIABLE;
 use crate::config::dotenv::Environment;
 use crate::config::{Config, Settings};
 use crate::cron::zone::Zone;
@@ -17,8 +18,11 @@ use crate::host::identity_probe::own_identity;
 use crate::host::probe::Caller;
 use crate::runtime::{NOW_VARIABLE, Runtime};
 
-/// Variables that speak of this process alone, and would be wrong for what it runs.
-const OWN: [&str; 12] = [
+/// Variables that speak of this process alone, and would be wrong for what it runs; and what it keeps for
+/// itself and its clients.
+const OWN: [&str; 14] = [
+    TOKEN_VARIABLE,
+    "HERMES_DESKTOP_READY_FILE",
     "NOTIFY_SOCKET",
     "WATCHDOG_USEC",
     "WATCHDOG_PID",

@@ -78,6 +78,8 @@ pub(crate) struct End {
     pub(crate) text: String,
     /// The agent's own id of the conversation.
     pub(crate) agent_session: Option<String>,
+    /// The conversation that was to go on is not there any more.
+    pub(crate) lost_session: bool,
     /// It was stopped on our request.
     pub(crate) cancelled: bool,
     /// What went wrong.

@@ -324,7 +324,7 @@ impl Hub {
             (Some(_), false) => ("error", state::ERROR),
             (None, false) => ("complete", state::DONE),
         };
-        if end.agent_session.is_some() {
+        if end.agent_session.is_some() || end.lost_session {
             live.card.agent_session = end.agent_session;
         }
         let mut rows = vec![turn.row];
