@@ -304,3 +304,71 @@ fn a_run_that_was_asked_for_keeps_its_time_whatever_the_last_one_did() {
         assert_eq!(found.orders[0].kind, OrderKind::Manual);
     }
 }
+
+/// A daily job of nine, stored in UTC, in a home that goes by another zone since.
+fn nine_of_utc(now: &str, zone_name: &str, more: &Value) -> Due {
+    let mut raw = job(json!({
+        "schedule": {"kind": "cron", "expr": "0 9 * * *"},
+        "next_run_at": "2026-12-01T09:00:00+00:00", "last_run_at": "2026-11-30T09:00:04+00:00",
+    }));
+    raw.extend(more.as_object().cloned().unwrap_or_default());
+    scan_in(zone_name, &raw, now)
+}
+
+fn scan_in(zone_name: &str, raw: &Map<String, Value>, now: &str) -> Due {
+    let zones = Zones::of(zone(zone_name));
+    let scene = Scene {
+        now: at(now),
+        last_pass: None,
+        zones: &zones,
+        policy: Policy::default(),
+        machine: "here:1",
+        running: &HashSet::new(),
+        witness: &NoWitness,
+    };
+    due([(0, raw)], &scene, &mut || "new".to_owned())
+}
+
+#[test]
+fn b72_a_slot_ahead_keeps_its_wall_clock_in_another_zone() {
+    for (zone_name, next) in [
+        ("Asia/Tokyo", "2026-12-01T09:00:00+09:00"),
+        ("America/New_York", "2026-11-30T09:00:00-05:00"),
+    ] {
+        let found = nine_of_utc("2026-11-30T12:00:00Z", zone_name, &json!({}));
+        assert!(found.orders.is_empty());
+        assert_eq!(found.changes[0].set["next_run_at"], next, "{zone_name}");
+        assert_eq!(found.changes[0].reasons, [Reason::ZoneChanged]);
+    }
+}
+
+#[test]
+fn b72_what_was_planned_by_hand_or_is_right_here_stays() {
+    let next = "2026-12-01T09:00:00+00:00";
+    let hold = json!({"quota_hold_until": next, "quota_hold_cron_expr": "0 9 * * *"});
+    let ladder = json!({"unreachable_retry": {"attempt": 1, "at": next, "expr": "0 9 * * *"}});
+    let every_hour = json!({"schedule": {"kind": "cron", "expr": "0 * * * *"},
+        "next_run_at": "2026-11-30T13:00:00+00:00"});
+    let interval = json!({"schedule": {"kind": "interval", "minutes": 1440}});
+    // 10:00 in Tokyo, whatever the offset it is written with.
+    let written_as_utc = json!({"schedule": {"kind": "cron", "expr": "0 10 * * *"},
+        "next_run_at": "2026-12-01T01:00:00+00:00"});
+    for more in [
+        json!({"manual_run_at": next}),
+        hold,
+        ladder,
+        every_hour,
+        interval,
+        written_as_utc,
+    ] {
+        let found = nine_of_utc("2026-11-30T12:00:00Z", "Asia/Tokyo", &more);
+        assert!(found.changes.is_empty(), "{more}: {found:?}");
+    }
+    // The offset before a gap is the zone's own, in the hour after it as well.
+    let shifted = job(json!({
+        "schedule": {"kind": "cron", "expr": "15,45 2 * * *"},
+        "next_run_at": "2026-03-29T02:45:00+01:00",
+    }));
+    let found = scan_in("Europe/Berlin", &shifted, "2026-03-29T03:20:00+02:00");
+    assert!(found.changes.is_empty(), "{found:?}");
+}

@@ -18,6 +18,7 @@ use super::job::Job;
 use super::lateness::{self, Lateness};
 use super::loose::Loose;
 use super::next::{self, Zones};
+use super::other_clock;
 use super::stamp::Stamp;
 use crate::config::settings::Cron;
 use crate::ledger::SlotAt;
@@ -342,6 +343,7 @@ pub(super) fn is_idle(job: &Job<'_>, scene: &Scene<'_>) -> bool {
         && ran_soundly
         && due_repair::repeat_is_sound(job)
         && !is_done(id, slot, scene)
+        && other_clock::planned_anew(job, scene.now, &scene.zones.configured).is_none()
 }
 
 /// The next slot as an instant, where it says one with an offset.

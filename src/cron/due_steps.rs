@@ -7,6 +7,7 @@ use super::due::{self, Due, Note, Reason};
 use super::due_pass::Pass;
 use super::job::Job;
 use super::next;
+use super::other_clock;
 use super::schedule::Schedule;
 use super::stamp::Stamp;
 use crate::ledger::SlotAt;
@@ -50,11 +51,14 @@ impl Pass<'_> {
         if !manual && matches!(self.zone_changed(found, stamp, stood), Step::Stop) {
             return;
         }
+        if matches!(self.plan_anew(), Step::Stop) {
+            return;
+        }
         let slot = if manual { stood } else { self.sooner(stood) };
         if slot > self.scene().now {
             return;
         }
-        if !manual && matches!(self.off_schedule(&stored, stamp, slot), Step::Stop) {
+        if !manual && matches!(self.off_schedule(stamp, slot), Step::Stop) {
             return;
         }
         // One that is brought forward is written anew, with its offset.
@@ -223,8 +227,20 @@ impl Pass<'_> {
         Step::Stop
     }
 
+    /// The same of one that lies ahead: the time that it names is the one to run at, whichever of the two
+    /// clocks shows it first.
+    fn plan_anew(&mut self) -> Step {
+        let (now, zone) = (self.scene().now, &self.scene().zones.configured);
+        let Some(next) = other_clock::planned_anew(&Job::read(self.raw()), now, zone) else {
+            return Step::Go;
+        };
+        let next = Value::from(next.stamp.to_string());
+        self.set("next_run_at", next, Reason::ZoneChanged);
+        Step::Stop
+    }
+
     /// A slot that the expression does not have: the expression was edited, or the zone was.
-    fn off_schedule(&mut self, stored: &str, stamp: Stamp, slot: Timestamp) -> Step {
+    fn off_schedule(&mut self, stamp: Stamp, slot: Timestamp) -> Step {
         let zones = self.scene().zones;
         let Ok(Schedule::Cron { expr, cron }) = self.schedule() else {
             return Step::Go;
@@ -239,7 +255,9 @@ impl Pass<'_> {
         let moved = stamp
             .offset()
             .is_some_and(|offset| offset != zones.configured.to_offset(slot));
-        if moved && cron.matches(stamp.wall()) || self.is_planned(stored, expr) {
+        if moved && cron.matches(stamp.wall())
+            || other_clock::is_of_a_provider(&Job::read(self.raw()), expr)
+        {
             return Step::Go;
         }
         if let Some(next) = due::next_from_now(self) {
@@ -268,18 +286,5 @@ impl Pass<'_> {
             job_id: self.id(),
             why,
         });
-    }
-
-    /// Whether a provider's window or ladder planned this instant, under the expression that still
-    /// holds.
-    fn is_planned(&self, stored: &str, expr: &str) -> bool {
-        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        let retry = self.get("unreachable_retry");
-        let retry_at = text(retry.and_then(|retry| retry.get("at")));
-        let retry_expr = text(retry.and_then(|retry| retry.get("expr")));
-        let ladder = retry_at.as_deref() == Some(stored) && retry_expr.as_deref() == Some(expr);
-        let hold = self.text("quota_hold_until") == Some(stored)
-            && self.text("quota_hold_cron_expr") == Some(expr);
-        ladder || hold
     }
 }

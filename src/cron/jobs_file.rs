@@ -321,12 +321,27 @@ fn none() -> Jobs<RawJob> {
 fn version_of(path: &Path) -> Result<Option<Version>> {
     match fs_err::metadata(path) {
         Ok(file) => Ok(Some(Version::from(&file))),
-        Err(error) if error.kind() == IoKind::NotFound => Ok(None),
+        Err(error) if error.kind() == IoKind::NotFound => match lost_link(path) {
+            None => Ok(None),
+            Some(link) => Err(Error::io(
+                format!("the link {} leads nowhere", link.display()),
+                error,
+            )
+            .with_hint("mount what it leads to, or mend it; this is no home without jobs")),
+        },
         Err(error) => Err(Error::io(
             format!("failed to look at {}", path.display()),
             error,
         )),
     }
+}
+
+/// The name of the store, or of its directory, where that is a link whose target is not there: the disk
+/// that has it may come back.
+fn lost_link(path: &Path) -> Option<&Path> {
+    let is_link = |path: &&Path| fs_err::symlink_metadata(path).is_ok_and(|name| name.is_symlink());
+    let lost = |path: &&Path| is_link(path) && !path.exists();
+    path.ancestors().take(2).find(lost)
 }
 
 /// The backups, the newest first: their names sort by time.

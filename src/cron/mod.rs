@@ -52,6 +52,7 @@ pub mod markers_file;
 pub mod natural;
 pub mod needs;
 pub mod next;
+pub mod other_clock;
 pub mod output;
 mod own_corner;
 mod python_json;

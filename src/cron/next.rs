@@ -133,6 +133,8 @@ pub fn next_in_cadence(
             let shift = SignedDuration::from_micros(slots.checked_mul(step)?);
             Some(Fire::new(anchor.checked_add(shift).ok()?, zone))
         }
+        // Whoever is a moment late in the hour after a gap still meets what the gap shifted there.
+        Schedule::Cron { cron, .. } => next_in_set(cron, now, zone),
         _ => next_fire(schedule, now, zone),
     }
 }
@@ -180,12 +182,12 @@ pub fn occurrences_between<'a>(
     })
 }
 
-/// A time skipped in the last spring change still counts as ahead only for who goes on from such a
-/// time: asked in the hour after the gap, a daily 02:30 is tomorrow's. So answers the other
-/// program.
+/// A time skipped in the last spring change still counts as ahead only for who goes on from a slot:
+/// asked in the hour after the gap, a daily 02:30 is tomorrow's. So answers the other program.
 fn next_cron(cron: &CronExpr, base: Timestamp, zone: &TimeZone) -> Option<Fire> {
+    let is_slot = |offset: Offset| cron.matches(offset.to_datetime(base));
     match gap_behind(base, zone) {
-        Some(gap) if cron.matches(gap.before.to_datetime(base)) => next_in_set(cron, base, zone),
+        Some(gap) if is_slot(gap.before) || is_slot(gap.after) => next_in_set(cron, base, zone),
         _ => plain_next(cron, base, zone),
     }
 }
@@ -214,10 +216,10 @@ fn plain_next(cron: &CronExpr, base: Timestamp, zone: &TimeZone) -> Option<Fire>
     let wall = cron.next_after(local)?;
     let AmbiguousOffset::Fold { before, after } = zone.to_ambiguous_timestamp(local).offset()
     else {
-        return first_of(wall, zone);
+        return first_from(cron, wall, zone);
     };
     let Some(change) = fold_change(base, offset == before, zone) else {
-        return first_of(wall, zone);
+        return first_from(cron, wall, zone);
     };
     // From `start` to `end` the clock shows everything twice.
     let (start, end) = (after.to_datetime(change), before.to_datetime(change));
@@ -232,9 +234,22 @@ fn plain_next(cron: &CronExpr, base: Timestamp, zone: &TimeZone) -> Option<Fire>
         if cron.repeats() {
             return Fire::at(wall, after);
         }
-        return first_of(cron.first_from(end)?, zone);
+        return first_from(cron, cron.first_from(end)?, zone);
     }
-    first_of(wall, zone)
+    first_from(cron, wall, zone)
+}
+
+/// The first slot of those from a matching wall clock on. Where that is in a gap, one that stands behind
+/// the gap may come before what the gap shifts: the two lie apart by its length.
+fn first_from(cron: &CronExpr, wall: DateTime, zone: &TimeZone) -> Option<Fire> {
+    let fire = first_of(wall, zone)?;
+    let behind = gap_behind(fire.instant, zone).filter(|gap| wall < gap.end());
+    let behind = behind.and_then(|gap| first_of(cron.first_from(gap.end())?, zone));
+    Some(
+        behind
+            .filter(|behind| behind.instant < fire.instant)
+            .unwrap_or(fire),
+    )
 }
 
 /// The first instant that a wall clock stands for; in a gap the one with the offset before it.

@@ -214,6 +214,9 @@ fn carry_out(
         .into_iter()
         .partition(|order| carry.keeps(jobs, order, (scene, in_flight)));
     let changed = !due.changes.is_empty();
+    // A repair drops what it cannot read, which a person may.
+    let mended = |change: &due::Change| change.reasons.contains(&Reason::Repaired);
+    let mended = due.changes.iter().any(mended);
     for change in due.changes {
         carry.apply(jobs, change, scene);
     }
@@ -244,10 +247,10 @@ fn carry_out(
         held: due.held.len(),
     };
     let carried = (found, carry.gone);
-    let change = match (changed, carry.removed.is_empty()) {
+    let change = match (changed, mended || !carry.removed.is_empty()) {
         (false, _) => Change::Nothing(carried),
-        (true, true) => Change::Write(carried),
-        (true, false) => Change::WriteAfterBackup(carried),
+        (true, false) => Change::Write(carried),
+        (true, true) => Change::WriteAfterBackup(carried),
     };
     (change, carry.records)
 }

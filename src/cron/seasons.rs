@@ -266,3 +266,59 @@ fn the_zone_of_a_day_that_was_skipped() {
     let shown = at(&found[0]).to_zoned_datetime(apia).datetime();
     assert_eq!(shown.date(), date(2011, 12, 31));
 }
+
+#[test]
+fn a_gap_loses_no_slot_whatever_its_length() {
+    for (expr, name, from, expected) in [
+        (
+            "30 2,3 * * *",
+            "Antarctica/Troll",
+            "2027-03-28T00:50:00Z",
+            [
+                "2027-03-28T03:30:00+02:00",
+                "2027-03-28T02:30:00+00:00",
+                "2027-03-29T02:30:00+02:00",
+            ],
+        ),
+        (
+            "20,40 2 * * *",
+            "Australia/Lord_Howe",
+            "2027-10-03T01:50:00+10:30",
+            [
+                "2027-10-03T02:40:00+11:00",
+                "2027-10-03T02:20:00+10:30",
+                "2027-10-04T02:20:00+11:00",
+            ],
+        ),
+    ] {
+        let (schedule, zone) = (cron(expr), zone(name));
+        let mut base = at(from);
+        for stamp in expected {
+            let fire = next::next_fire(&schedule, base, &zone).expect("a slot");
+            assert_eq!(fire.stamp.to_string(), stamp, "{expr} after {base}");
+            assert!(next::on_lattice(&schedule, fire.instant, &zone));
+            base = fire.instant;
+        }
+    }
+}
+
+#[test]
+fn a_slot_that_is_handed_out_late_in_a_gap_leaves_the_next_one() {
+    let (two, zone) = (cron("15,45 2 * * *"), zone("Europe/Berlin"));
+    for (slot, now, next) in [
+        // A pass comes some seconds after its slot.
+        (
+            "2026-03-29T03:15:00+02:00",
+            "2026-03-29T03:15:04+02:00",
+            "2026-03-29T02:45:00+01:00",
+        ),
+        (
+            "2026-03-29T03:45:00+02:00",
+            "2026-03-29T03:45:04+02:00",
+            "2026-03-30T02:15:00+02:00",
+        ),
+    ] {
+        let found = next::next_in_cadence(&two, at(slot), at(now), &zone).expect("a slot");
+        assert_eq!(found.stamp.to_string(), next);
+    }
+}

@@ -9,7 +9,8 @@ use super::job::{Job, Repeat};
 use super::job_id;
 use super::lateness::{MIN_GRACE_SECONDS, ONCE_GRACE_SECONDS};
 use super::needs::{self, Unmet};
-use super::next::Zones;
+use super::next::{Fire, Zones};
+use super::other_clock;
 use super::schedule::{Schedule, StoredError};
 
 /// So long, in seconds, a launch may take before it is called waiting.
@@ -116,9 +117,12 @@ pub struct View {
     pub schedule: String,
     /// The next slot, as stored.
     pub next_run_at: Option<String>,
-    /// The same instant.
+    /// The same instant; where a pass plans it anew, the one that it will be.
     #[serde(skip)]
     pub next: Option<Timestamp>,
+    /// The instant as stored.
+    #[serde(skip)]
+    stored: Option<Timestamp>,
     /// Seconds since the next slot, where that has passed.
     pub overdue_seconds: Option<i64>,
     /// Runs so far, and how many there will be.
@@ -176,9 +180,13 @@ impl From<Repeat> for Times {
 pub fn view(job: &Job<'_>, now: Timestamp, zones: &Zones) -> View {
     let own = |key: &str| job.x_hermes.get(key).and_then(Value::as_str);
     let text = |text: Option<&str>| text.map(str::to_owned);
-    let next = job.next_run_at.text().and_then(|text| zones.instant(text));
+    let stored = job.next_run_at.text().and_then(|text| zones.instant(text));
+    let anew = other_clock::planned_anew(job, now, &zones.configured);
+    let anew = anew.filter(|_| ended(job).is_none());
+    let next = anew.map(|fire| fire.instant).or(stored);
     let unmet = needs::unmet(job);
     let (state, because) = standing(job, next, &unmet, (now, zones));
+    let because = because.or_else(|| anew.map(|fire| of_another_clock(job, &fire)));
     let late = next.map(|next| now.duration_since(next).as_secs());
     let failed_at = job.last_failure.get("at").and_then(Value::as_str);
     View {
@@ -191,6 +199,7 @@ pub fn view(job: &Job<'_>, now: Timestamp, zones: &Zones) -> View {
         schedule: shown_schedule(job),
         next_run_at: text(job.next_run_at.text()),
         next,
+        stored,
         repeat: job.repeat().into(),
         work: work(job),
         script: text(job.script.text().or(job.monitor_script.text())),
@@ -226,9 +235,13 @@ impl View {
         self
     }
 
-    /// The same job in a home whose jobs the other program runs: what we do not do stops nothing.
+    /// The same job in a home whose jobs the other program runs: what we do not do stops nothing, and a
+    /// slot of another zone stands until its instant.
     #[must_use]
     pub fn run_by_agent(mut self) -> Self {
+        if self.next != self.stored {
+            (self.next, self.because) = (self.stored, None);
+        }
         if self.state == Standing::Refused {
             (self.state, self.because) = (Standing::Active, None);
         }
@@ -253,6 +266,14 @@ impl View {
         }
         self
     }
+}
+
+fn of_another_clock(job: &Job<'_>, fire: &Fire) -> String {
+    format!(
+        "{} was planned by the clock of another zone; the next pass sets it to {}",
+        job.next_run_at.text().unwrap_or_default(),
+        fire.stamp
+    )
 }
 
 fn number(value: Option<&Value>) -> i64 {

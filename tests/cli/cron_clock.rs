@@ -175,3 +175,27 @@ fn b72_a_zone_that_changes_while_serve_runs_is_noticed() {
         Some("-04:00")
     );
 }
+
+#[test]
+fn b72_a_zone_further_east_makes_no_job_late() {
+    let daily = json!({"kind": "cron", "expr": "0 9 * * *", "display": "0 9 * * *"});
+    let more = json!({"schedule": daily, "next_run_at": "2026-06-17T09:00:00+02:00"});
+    let sandbox = with(&[job(ID, &more)]);
+    serving::configure(&sandbox, "");
+    script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/runs\"");
+    sandbox.write("config.yaml", "timezone: Europe/Berlin\n");
+    let mut serve = Serving::at(&sandbox, "2026-06-16T23:45:10Z");
+    serve.clock("settle");
+    sandbox.write("config.yaml", "timezone: Asia/Tokyo\n");
+    pass(&mut serve, 10);
+    assert_eq!(
+        stored(&sandbox)[0]["next_run_at"],
+        "2026-06-17T09:00:00+09:00"
+    );
+    pass(&mut serve, 300);
+    assert_eq!(slots(&sandbox), ["2026-06-17T00:00:00+00:00"]);
+    let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
+    let sql = "SELECT reason FROM cron_slots WHERE outcome = 'skipped'";
+    let why: String = ledger.query_row(sql, [], |row| row.get(0)).expect("a row");
+    assert!(why.contains("by the clock of another zone"), "{why}");
+}

@@ -241,3 +241,20 @@ fn a_change_is_told_its_version_and_leaves_the_one_that_a_look_sees() {
         .unwrap();
     assert_eq!(still, (left, left));
 }
+
+#[test]
+fn a_link_that_leads_nowhere_is_no_empty_store() {
+    let place = place(Some("{}"));
+    let path = place.file.path();
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/nowhere/jobs.json", &path).unwrap();
+    let error = place.file.read().unwrap_err().to_string();
+    assert!(error.contains("leads nowhere"), "{error}");
+    assert!(place.file.version().is_err() && place.file.job("a").is_err());
+    // The same of the directory it is in.
+    fs::remove_file(&path).unwrap();
+    let cron = path.parent().unwrap();
+    fs::remove_dir(cron).unwrap();
+    std::os::unix::fs::symlink("/nowhere/cron", cron).unwrap();
+    assert!(place.file.read().is_err());
+}

@@ -170,3 +170,39 @@ fn a_job_that_nothing_finds_by_its_id_is_refused_at_its_slots_and_starts_no_othe
         assert!(job.get("pending_slot").is_none(), "it is not tried again");
     }
 }
+
+#[test]
+fn what_a_repair_takes_away_is_kept_in_a_backup() {
+    let zones = Zones::of(TimeZone::UTC);
+    let scene = Scene {
+        now: "2026-06-17T10:01:30Z".parse().unwrap(),
+        last_pass: None,
+        zones: &zones,
+        policy: Policy::default(),
+        machine: "h:2",
+        running: &HashSet::new(),
+        witness: &NoWitness,
+    };
+    let scanned = |change: (&str, Value)| {
+        let mut job = waiting();
+        job.shift_remove("pending_slot");
+        job.insert(change.0.to_owned(), change.1);
+        let mut jobs = JobList::from(vec![job]);
+        let (change, _) = scan(
+            &mut jobs,
+            (&scene, &InFlight::new(), None),
+            &mut String::new,
+        );
+        change
+    };
+    for lossy in [
+        ("schedule", json!("every 5m")),
+        ("next_run_at", json!("soon")),
+        ("repeat", json!({"times": 5, "completed": "two"})),
+    ] {
+        let change = scanned(lossy.clone());
+        assert!(matches!(change, Change::WriteAfterBackup(_)), "{lossy:?}");
+    }
+    let due = scanned(("name", json!("n")));
+    assert!(matches!(due, Change::Write(_)));
+}

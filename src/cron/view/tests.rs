@@ -121,3 +121,22 @@ fn b143_the_last_success_is_its_own() {
         "2026-06-17T08:00:00+00:00"
     );
 }
+
+#[test]
+fn b72_a_slot_of_another_zone_is_shown_as_the_next_pass_plans_it() {
+    let mut job = armed(&json!("2026-06-18T09:00:00+09:00"));
+    job["schedule"] = json!({"kind": "cron", "expr": "0 9 * * *"});
+    let view = seen(&job);
+    let nine = "2026-06-18T09:00:00Z".parse().ok();
+    assert_eq!((view.state, view.next), (Standing::Active, nine));
+    let why = view.because.clone().unwrap_or_default();
+    assert!(
+        why.contains("sets it to 2026-06-18T09:00:00+00:00"),
+        "{why}"
+    );
+    let theirs = view.run_by_agent();
+    assert_eq!(theirs.next, "2026-06-18T00:00:00Z".parse().ok());
+    assert_eq!(theirs.because, None);
+    job["enabled"] = json!(false);
+    assert_eq!(seen(&job).because, None);
+}

@@ -48,7 +48,9 @@ firing, so that one of its times is lost.",
 instant. Two processes use two zones: one wrote the time, the other will read it. Both wall clocks are shown. \
 The usual reasons are a zone that was set in config.yaml after the service had started, and a service that \
 falls back to UTC because it has no zone at all.\n\n\
-Restart the scheduler, then resume the job.",
+Where the wall clock that was stored is one of the schedule's, the next pass of our own serve sets the run to the \
+next such time of its zone, and records the slot that goes; Hermes Agent waits for the stored one, and then moves \
+or runs it. Restart the scheduler, then resume the job.",
         cleared_by: Remedy,
     },
     Entry {

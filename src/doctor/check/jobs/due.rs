@@ -8,6 +8,7 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use super::{Schedules, about};
 use crate::cron::lateness::ONCE_GRACE_SECONDS;
 use crate::cron::next;
+use crate::cron::other_clock;
 use crate::cron::schedule::Schedule;
 use crate::cron::stamp::Stamp;
 use crate::doctor::check::homes::{self, Few, each};
@@ -226,20 +227,22 @@ impl Look<'_> {
     fn wrong_offset(&self, stamp: &Stamp, instant: Timestamp) -> Finding {
         let zone = &self.home.zone;
         let here = zone.zones.configured.to_datetime(instant);
-        let finding = about(
-            "HM504",
-            self.job,
-            format!(
-                "{} would fire at {here} {}, though {} is what was stored",
-                quoted(self.job),
-                zone.name,
-                stamp.wall()
+        let (job, stored, name) = (quoted(self.job), stamp.wall(), &zone.name);
+        let now = self.evidence.now;
+        let summary = match other_clock::anew(self.schedule, *stamp, now, &zone.zones.configured) {
+            Some(next) => format!(
+                "{job} has {stored} of another zone, which is {here} {name}; the next pass sets it to {}",
+                next.stamp.wall()
             ),
-        )
-        .seen(self.next_run())
-        .seen(Observation::new("zone", &zone.source, &zone.name))
-        .because_of("HM414")
-        .because_of("HM903");
+            None => {
+                format!("{job} would fire at {here} {name}, though {stored} is what was stored")
+            }
+        };
+        let finding = about("HM504", self.job, summary)
+            .seen(self.next_run())
+            .seen(Observation::new("zone", &zone.source, &zone.name))
+            .because_of("HM414")
+            .because_of("HM903");
         self.rearmed(finding)
     }
 
