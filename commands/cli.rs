@@ -134,6 +134,22 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether a home that is named has to be there: not where one may be made, nor where the answer is that it
+    /// is not.
+    pub(crate) fn wants_home(&self) -> bool {
+        match self {
+            Self::Cron(cron) => !cron.is_doctor(),
+            Self::Config(config) => !config.is_path(),
+            Self::Loop(_)
+            | Self::Heartbeat(_)
+            | Self::Session(_)
+            | Self::Agent(_)
+            | Self::Pause(_)
+            | Self::Resume(_) => true,
+            _ => false,
+        }
+    }
+
     /// Runs the command.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self {

@@ -85,6 +85,11 @@ struct Path {
 }
 
 impl Config {
+    /// Whether only the places of the files are asked for.
+    pub(crate) fn is_path(&self) -> bool {
+        matches!(self.verb, Verb::Path(_))
+    }
+
     /// Runs the verb.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let loaded = load(runtime)?;

@@ -10,6 +10,7 @@ mod doors;
 mod exit;
 mod explain;
 mod heartbeat;
+mod homes;
 mod r#loop;
 mod man;
 mod meant;
@@ -46,13 +47,17 @@ fn run() -> Exit {
         .iter()
         .take_while(|word| *word != "--")
         .any(|word| word == "--json");
-    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
-    let first = words.find(|word| !word.starts_with('-')).map(str::to_owned);
+    let first = meant::first_word(&arguments);
     match Cli::try_parse_from(arguments) {
         Ok(cli) => match Runtime::from_process(cli.global.options()) {
             Ok(mut runtime) => {
                 hermes::fault::defect();
-                let result = cli.command.run(&mut runtime);
+                let named = if cli.command.wants_home() {
+                    homes::are_there(&runtime)
+                } else {
+                    Ok(())
+                };
+                let result = named.and_then(|()| cli.command.run(&mut runtime));
                 result.unwrap_or_else(|error| fail(&mut runtime, &error, json))
             }
             Err(error) => fail_early(&error, json),

@@ -1,9 +1,36 @@
 //! What somebody may have meant who typed a command that there is not.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, CommandFactory as _};
 
 use crate::cli::Cli;
+
+/// The first word of a command line that is neither an option of every command nor the value of one.
+pub(crate) fn first_word(arguments: &[OsString]) -> Option<String> {
+    let root = Cli::command();
+    let takes_value = |word: &str| {
+        root.get_arguments()
+            .filter(|option| option.get_action().takes_values())
+            .any(|option| {
+                let long = word.strip_prefix("--");
+                let short = word.strip_prefix('-').and_then(|word| word.parse().ok());
+                (long.is_some() && long == option.get_long())
+                    || (short.is_some() && short == option.get_short())
+            })
+    };
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            return Some(word.to_owned());
+        }
+        if takes_value(word) {
+            words.next();
+        }
+    }
+    None
+}
 
 /// The same error with a word that is a verb of other commands told as theirs, and without the names that
 /// merely look alike and are not for people.

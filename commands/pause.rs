@@ -19,7 +19,8 @@ use crate::exit::Exit;
 ///
 /// Sets the emergency stop that Hermes Agent honours as well: no job, loop or heartbeat fires until it is
 /// lifted ('hermes resume') or ends by itself (--for). What runs already goes on. The stop of a root home
-/// holds for its profiles too. Hermes Agent knows of no end: to it a stop holds until its file is gone,
+/// holds for its profiles too. A stop that is in force already is replaced, with its reason and its end, and that is
+/// said. Hermes Agent knows of no end: to it a stop holds until its file is gone,
 /// which our serve removes when the end has come.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -46,7 +47,7 @@ impl Pause {
     /// Sets the stop.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let home = runtime.one_home()?;
-        if !home.path().is_dir() {
+        if home.is_missing() {
             let path = home.path().display();
             return Err(Error::new(
                 Kind::NotFound,
@@ -59,6 +60,8 @@ impl Pause {
             .and_then(|seconds| i64::try_from(seconds).ok().map(SignedDuration::from_secs));
         let stop = Stop::begin(now, self.reason.as_deref(), length);
         let path = home.join(hermes::cron::stop::NAME);
+        let before = stop_file::in_force(&home, now).filter(|found| found.path == path);
+        let before = before.map(|found| found.stop);
         if !self.dry_run {
             let zone = zone(runtime, &home);
             stop_file::set(&home, &stop, &zone)?;
@@ -71,6 +74,11 @@ impl Pause {
                 "reason": stop.reason,
                 "since": stop.since,
                 "until": stop.until,
+                "replaces": before.map(|before| json!({
+                    "reason": before.reason,
+                    "since": before.since,
+                    "until": before.until,
+                })),
             });
             json::print(&mut runtime.out, &document)?;
             return Ok(Exit::OK);
@@ -93,6 +101,17 @@ impl Pause {
         runtime.out.line(&format!(
             "{verb} all schedules of this home, {until} ({path})."
         ))?;
+        if let Some(before) = before {
+            let word = if self.dry_run {
+                "would replace"
+            } else {
+                "replaced"
+            };
+            let before = before.told(now);
+            runtime
+                .out
+                .line(&format!("This {word} the stop that was {before}."))?;
+        }
         if stop.until.is_some() {
             runtime.out.note(
                 "Hermes Agent knows of no end: to it the stop holds until serve, or 'hermes resume', lifts it.",

@@ -118,6 +118,25 @@ impl Home {
         }
     }
 
+    /// Whether it is known not to be there.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        let look = std::fs::metadata(&self.path);
+        look.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    }
+
+    /// That it is not there, as a fragment; none where it is, or where that cannot be told.
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
+        let path = self.path.display();
+        self.is_missing().then(|| match profile_root(&self.path) {
+            Some(_) => format!("there is no profile '{}' ({path})", self.profile),
+            None => {
+                format!("there is no home at {path} yet; the first job makes it, or hermes serve")
+            }
+        })
+    }
+
     /// A path inside this home.
     #[must_use]
     pub fn join(&self, relative: impl AsRef<Path>) -> PathBuf {

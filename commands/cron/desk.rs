@@ -27,15 +27,16 @@ impl Desk {
     /// The one home that a writing verb is about.
     pub(crate) fn one(runtime: &mut Runtime) -> Result<Self> {
         let home = runtime.one_home()?;
-        is_there(runtime, &home)?;
         Ok(Self::of(runtime, home))
     }
 
     /// The homes that a reading verb is about.
     pub(crate) fn all(runtime: &mut Runtime) -> Result<Vec<Self>> {
         let homes = runtime.homes()?;
-        if let [home] = homes.as_slice() {
-            is_there(runtime, home)?;
+        if let [home] = homes.as_slice()
+            && let Some(missing) = home.missing()
+        {
+            runtime.out.warn(&human::printable(&missing));
         }
         Ok(homes
             .into_iter()
@@ -145,19 +146,6 @@ impl Desk {
             None => human::printable(text),
         }
     }
-}
-
-/// A profile that was named must be there; a root home may still be to come.
-fn is_there(runtime: &Runtime, home: &Home) -> Result<()> {
-    let named = runtime.options.profile.as_deref();
-    if home.path().is_dir() || named.is_none_or(|name| name == "all" || name == "default") {
-        return Ok(());
-    }
-    let (profile, path) = (home.profile(), home.path().display());
-    Err(Error::new(
-        Kind::NotFound,
-        format!("there is no profile '{profile}' ({path})"),
-    ))
 }
 
 /// An instant as exact as the stores have it.

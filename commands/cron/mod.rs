@@ -62,6 +62,11 @@ enum Verb {
 }
 
 impl Cron {
+    /// Whether this is the doctor, to whom a home that is missing is an answer.
+    pub(crate) fn is_doctor(&self) -> bool {
+        matches!(self.verb, Verb::Doctor(_))
+    }
+
     /// Runs the verb.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self.verb {

@@ -73,10 +73,12 @@ impl Reap {
         let view = look(runtime)?;
         let (plan, unseen) = listing::sweep(&view);
         if self.json {
+            let mut rows = json!(plan.rows);
+            dated(&mut rows, 0.0);
             let document = json!({
                 "schema": "hermes.session.reap/1",
                 "dry_run": true,
-                "sessions": plan.rows,
+                "sessions": rows,
                 "left_out": plan.left_out,
                 "lifted": plan.lifted,
                 "unseen": unseen,
@@ -112,7 +114,10 @@ impl Reap {
         left.dedup();
         let seen = Self::unasked(&rows, runtime)?;
         if self.json {
-            let rows: Vec<Value> = rows.into_iter().map(|(_, row)| row).collect();
+            let mut rows: Value = rows.into_iter().map(|(_, row)| row).collect();
+            let clock = |name: &str| answer.pointer(name).and_then(Value::as_f64);
+            let clocks = clock("/now/wall").zip(clock("/now/awake"));
+            dated(&mut rows, clocks.map_or(0.0, |(wall, awake)| wall - awake));
             let document = json!({
                 "schema": "hermes.session.reap/1",
                 "dry_run": self.dry_run,
@@ -124,15 +129,19 @@ impl Reap {
             });
             json::print(&mut runtime.out, &document)?;
         } else {
-            show(&rows, &answer, runtime)?;
+            let still: Vec<String> = left.iter().map(|one| text(one, "session")).collect();
+            self.show(&rows, &still, &answer, runtime)?;
             left_out(&seen, runtime)?;
             let lifted = answer.pointer("/plan/lifted").and_then(Value::as_array);
             for line in lifted.into_iter().flatten().filter_map(Value::as_str) {
                 runtime.out.note(line);
             }
             for one in &left {
-                let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or_default();
-                let line = format!("{} is still there: {}", text("session"), text("because"));
+                let line = format!(
+                    "{} is still there: {}",
+                    text(one, "session"),
+                    text(one, "because")
+                );
                 runtime.out.warn(&human::printable(&line));
             }
         }
@@ -166,13 +175,93 @@ impl Reap {
     }
 }
 
-fn show(rows: &[(Name, Value)], answer: &Value, runtime: &mut Runtime) -> Result<()> {
-    let awake = answer.pointer("/now/awake").and_then(Value::as_f64);
-    let awake = awake.unwrap_or_default();
-    let rows = rows
-        .iter()
-        .map(|(name, row)| asked_row(*name, row, awake))
-        .collect();
+impl Reap {
+    /// What serve would do with each session, or did.
+    fn show(
+        &self,
+        rows: &[(Name, Value)],
+        still: &[String],
+        answer: &Value,
+        runtime: &mut Runtime,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return runtime.out.line("Serve holds no session.");
+        }
+        let awake = answer.pointer("/now/awake").and_then(Value::as_f64);
+        let awake = awake.unwrap_or_default();
+        // More than one reaper may mean the same session.
+        let mut meant = [BTreeSet::new(), BTreeSet::new()];
+        let rows = rows
+            .iter()
+            .map(|(name, row)| {
+                let verdict = verdict(row);
+                let id = text(row, "stored_id");
+                let is_still_there = still.contains(&id);
+                let word = match (verdict.as_str(), self.dry_run) {
+                    ("reap", true) => "would be reaped",
+                    ("reap", false) if is_still_there => "not reaped",
+                    ("reap", false) => "reaped",
+                    ("interrupt", true) => "its turn would be stopped",
+                    ("interrupt", false) => "its turn is told to stop",
+                    _ => verdict.as_str(),
+                };
+                match verdict.as_str() {
+                    "reap" if self.dry_run || !is_still_there => meant[0].insert(id),
+                    "interrupt" => meant[1].insert(id),
+                    _ => false,
+                };
+                asked_row(*name, (row, word), awake)
+            })
+            .collect();
+        table(rows, runtime)?;
+        runtime.out.line(&self.sum(meant.map(|of| of.len())))
+    }
+
+    fn sum(&self, [reaped, stopped]: [usize; 2]) -> String {
+        let sessions = human::count(reaped, "session", "sessions");
+        let turns = human::count(stopped, "turn", "turns");
+        match (self.dry_run, stopped) {
+            (true, 0) => format!("Would reap {sessions}; nothing was done."),
+            (true, _) => format!("Would reap {sessions} and stop {turns}; nothing was done."),
+            (false, 0) => format!("Reaped {sessions}."),
+            (false, _) => format!("Reaped {sessions}, and told {turns} to stop."),
+        }
+    }
+}
+
+/// Serve counts awake time, which means nothing to anybody else: its instants by the wall clock, as RFC 3339.
+fn dated(value: &mut Value, ahead: f64) {
+    match value {
+        Value::Array(all) => all.iter_mut().for_each(|one| dated(one, ahead)),
+        Value::Object(all) => {
+            for (key, one) in all.iter_mut() {
+                let at = one
+                    .as_f64()
+                    .filter(|_| key == "until" || key == "next_check");
+                match at.and_then(|at| db::instant(at + ahead)) {
+                    Some(at) => *one = at.to_string().into(),
+                    None => dated(one, ahead),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    let text = value.get(key).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
+}
+
+fn verdict(row: &Value) -> String {
+    match row.get("verdict") {
+        Some(Value::String(word)) => word.clone(),
+        Some(Value::Object(one)) => one.keys().next().cloned().unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+fn table(rows: Vec<Vec<String>>, runtime: &mut Runtime) -> Result<()> {
     let headings = [
         "session",
         "reaper",
@@ -206,28 +295,22 @@ impl Name {
     }
 }
 
-fn asked_row(name: Name, row: &Value, awake: f64) -> Vec<String> {
-    let text = |key: &str| row.get(key).and_then(Value::as_str).map(human::printable);
-    let verdict = match row.get("verdict") {
-        Some(Value::String(word)) => word.clone(),
-        Some(Value::Object(one)) => one.keys().next().cloned().unwrap_or_default(),
-        _ => String::new(),
-    };
+fn asked_row(name: Name, (row, word): (&Value, &str), awake: f64) -> Vec<String> {
     let unbounded = row.get("unbounded").and_then(Value::as_bool) == Some(true);
-    let verdict = if unbounded && verdict == "keep" {
-        "keep, unbounded".to_owned()
+    let word = if unbounded && word == "keep" {
+        "keep, unbounded"
     } else {
-        verdict
+        word
     };
     let next = row.get("next_check").and_then(Value::as_f64);
-    let next = next.map_or("-".to_owned(), |at| format!("in {}", span(at - awake)));
+    let next = next.map(|at| format!("in {}", span(at - awake)));
     vec![
-        text("stored_id").unwrap_or_default(),
+        text(row, "stored_id"),
         name.word().to_owned(),
-        verdict,
-        text("because").unwrap_or_default(),
-        text("holder").unwrap_or_else(|| "-".to_owned()),
-        next,
+        word.to_owned(),
+        text(row, "because"),
+        text(row, "holder"),
+        next.unwrap_or_default(),
     ]
 }
 
@@ -257,8 +340,8 @@ fn row(row: &Row, when: &When) -> Vec<String> {
     let verdict = match row.verdict {
         Verdict::Keep if row.unbounded => "keep, unbounded".to_owned(),
         Verdict::Keep => "keep".to_owned(),
-        Verdict::Interrupt(reaper) => format!("interrupt ({})", reaper.word()),
-        Verdict::Reap(reaper) => format!("reap ({})", reaper.word()),
+        Verdict::Interrupt(reaper) => format!("its turn would be stopped ({})", reaper.word()),
+        Verdict::Reap(reaper) => format!("would be reaped ({})", reaper.word()),
     };
     vec![
         row.stored_id.clone(),

@@ -284,13 +284,14 @@ pub fn ended(home: &Home, name: &str) -> Result<Option<Ended>> {
 
 /// Takes the home for an order, and opens its store.
 fn open(home: &Home, name: &str, now: Now) -> Result<(instance::Order, Store)> {
-    let Some(taken) = Instance::take_for_order(home)? else {
-        return Err(Held::look(home, now).refusal(home));
-    };
     let path = home.state_db();
+    // Before the home is taken, which would make it.
     if !path.exists() {
         return Err(unknown(name));
     }
+    let Some(taken) = Instance::take_for_order(home)? else {
+        return Err(Held::look(home, now).refusal(home));
+    };
     Ok((taken, Store::open(&path)?))
 }
 

@@ -44,10 +44,7 @@ fn read_as(config: Config) -> Read {
         sessions.max_concurrent,
     ];
     let most_turns = most_turns.into_iter().flatten().min().unwrap_or(u64::MAX);
-    let problems = config.problems().iter().map(|problem| match &problem.key {
-        Some(key) => format!("{key} {}", problem.message),
-        None => problem.to_string(),
-    });
+    let problems = config.problems().iter().map(ToString::to_string);
     Read {
         hub: Settings {
             law: Law {

@@ -101,7 +101,10 @@ pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
         Ok(snapshot) => view
             .read(&snapshot, &machine)
             .map_err(|damage| unreadable(home, damage))?,
-        Err(Damage::Missing) => view.gaps.push(format!("{}: no such file", path.display())),
+        Err(Damage::Missing) => {
+            let no_store = || format!("{}: no such file", path.display());
+            view.gaps.push(home.missing().unwrap_or_else(no_store));
+        }
         Err(damage) => return Err(unreadable(home, damage)),
     }
     Ok(view)

@@ -95,3 +95,41 @@ fn an_order_to_the_timer_of_a_closed_session_leaves_it_closed() {
         .code(1)
         .stderr(predicate::str::contains("nobody would drive its loop"));
 }
+
+#[test]
+fn reaping_tells_would_from_did_and_its_document_has_instants_that_mean_something() {
+    let sandbox = Sandbox::new();
+    let limits = "[dashboard]\nws_orphan_reap_grace_s = 0\n[serve]\nsession_ttl_seconds = 60\n";
+    serving::configure(&sandbox, limits);
+    let mut serve = Serving::start(&sandbox);
+    let mut attach = sandbox.hermes();
+    attach
+        .args(["session", "attach"])
+        .write_stdin("ask: hello\n");
+    attach.assert().code(0);
+    serve.clock("settle");
+    let plan = json(
+        &sandbox,
+        &["session", "reap", "--dry-run", "--reaper", "idle"],
+    );
+    let row = &plan["sessions"][0];
+    assert_eq!(row["verdict"], "keep", "{plan}");
+    assert_eq!(row["next_check"], "2026-06-01T23:01:00Z", "{plan}");
+    serve.pass(120, 60);
+    run(&sandbox, &["session", "reap", "--dry-run"])
+        .code(0)
+        .stdout(predicate::str::contains("would be reaped"))
+        .stdout(predicate::str::contains(
+            "Would reap 1 session; nothing was done.",
+        ));
+    assert!(is_open(&sandbox));
+    run(&sandbox, &["session", "reap"])
+        .code(0)
+        .stdout(predicate::str::contains("would be").not())
+        .stdout(predicate::str::contains("Reaped 1 session."));
+    serve.clock("settle");
+    assert!(!is_open(&sandbox));
+    run(&sandbox, &["session", "reap"])
+        .code(0)
+        .stdout(predicate::str::contains("Serve holds no session."));
+}

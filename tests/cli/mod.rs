@@ -46,6 +46,7 @@ mod doors;
 mod exit;
 mod explain;
 mod generated;
+mod homes;
 mod narrow;
 mod offer;
 mod offline;

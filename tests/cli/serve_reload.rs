@@ -69,6 +69,17 @@ fn a_file_that_cannot_be_read_takes_nothing_away() {
     client.wait_for("message.complete");
     assert_eq!(serving::asked(&sandbox), ["ask: still"]);
 
+    // One value that is wrong is named once, with its place.
+    serving::configure(&sandbox, "[serve]\nport = \"x\"\n");
+    serve.signal(Signal::HUP);
+    let told = log.wait_for("not a port");
+    let path = sandbox.home().join("config.toml");
+    let place = format!(
+        "WARN {}:4:8: serve.port is 'x', not a port from 0 to 65535",
+        path.display()
+    );
+    assert!(told.trim_end().ends_with(&place), "{told}");
+
     serving::configure(&sandbox, "");
     serve.signal(Signal::HUP);
     log.wait_for("No longer so: The settings of before");

@@ -23,9 +23,22 @@ fn a_stop_is_written_as_the_other_program_reads_it_and_lifted() {
             "expires_at": "2026-06-17T12:00:00+00:00",
         })
     );
-    let (_, _, err) = said(&sandbox, &["pause", "--for", "1h"]);
+    // Another one takes its place, with reason and end, which is said before and after.
+    let was = "the stop that was since now, ends in 2h: the database moves.";
+    let (_, out, _) = said(&sandbox, &["pause", "--dry-run"]);
+    assert!(out.contains(&format!("This would replace {was}")), "{out}");
+    let again = std::fs::read_to_string(sandbox.home().join("ESTOP")).expect("a stop");
+    assert_eq!(again, text);
+    let (_, out, err) = said(&sandbox, &["pause", "--for", "1h"]);
     assert!(err.contains("Hermes Agent knows of no end"), "{err}");
-    assert_eq!(said(&sandbox, &["pause"]).0, 0);
+    assert!(out.contains(&format!("This replaced {was}")), "{out}");
+    let (_, told, _) = document(&sandbox, &["pause"]);
+    let hour = json!({
+        "reason": null,
+        "since": "2026-06-17T10:00:00Z",
+        "until": "2026-06-17T11:00:00Z",
+    });
+    assert_eq!(told["replaces"], hour);
     let text = std::fs::read_to_string(sandbox.home().join("ESTOP")).expect("a stop");
     assert_eq!(
         text,
