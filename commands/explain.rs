@@ -21,7 +21,7 @@ use crate::exit::Exit;
   hermes explain HM204 --json")]
 pub(crate) struct Explain {
     /// The code, like HM204, or its short name
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(conflicts_with = "all")]
     #[arg(value_parser = Codes, hide_possible_values = true)]
     code: Option<String>,
     /// List every code
@@ -66,6 +66,10 @@ impl Explain {
                     let text = explain::one(entry, runtime.out.style, runtime.out.width);
                     runtime.out.print(&text)?;
                 }
+            }
+            None if !self.all => {
+                return Err(Error::usage("which code? One is like HM204")
+                    .with_hint("hermes explain --all lists every code"));
             }
             None if self.json => json::print(&mut runtime.out, &explain::all_json())?,
             None => {

@@ -1,5 +1,7 @@
 //! `hermes pause`: the emergency stop of a home.
 
+use std::path::Path;
+
 use clap::Args;
 use hermes::config::Config;
 use hermes::cron::edit;
@@ -10,7 +12,7 @@ use hermes::error::{Error, Kind, Result};
 use hermes::home::Home;
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -66,6 +68,16 @@ impl Pause {
             let zone = zone(runtime, &home);
             stop_file::set(&home, &stop, &zone)?;
         }
+        self.tell(runtime, (&stop, before.as_ref()), (&path, now))
+    }
+
+    /// Says what was set, and what it replaces.
+    fn tell(
+        &self,
+        runtime: &mut Runtime,
+        (stop, before): (&Stop, Option<&Stop>),
+        (path, now): (&Path, Timestamp),
+    ) -> Result<Exit> {
         if self.json {
             let document = json!({
                 "schema": "hermes.pause/1",

@@ -139,6 +139,9 @@ _hermes() {
             hermes__subcmd__cron__subcmd__incidents,ack)
                 cmd="hermes__subcmd__cron__subcmd__incidents__subcmd__ack"
                 ;;
+            hermes__subcmd__cron__subcmd__incidents,close)
+                cmd="hermes__subcmd__cron__subcmd__incidents__subcmd__close"
+                ;;
             hermes__subcmd__cron__subcmd__incidents,list)
                 cmd="hermes__subcmd__cron__subcmd__incidents__subcmd__list"
                 ;;
@@ -201,6 +204,9 @@ _hermes() {
                 ;;
             hermes__subcmd__session,show)
                 cmd="hermes__subcmd__session__subcmd__show"
+                ;;
+            hermes__subcmd__session,title)
+                cmd="hermes__subcmd__session__subcmd__title"
                 ;;
             *)
                 ;;
@@ -743,7 +749,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron__subcmd__incidents)
-            opts="-n -p -h --state --limit --json --home --profile --color --ascii --help list ack"
+            opts="-n -p -h --state --limit --json --home --profile --color --ascii --help list ack close"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -791,6 +797,40 @@ _hermes() {
                 return 0
             fi
             case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd__cron__subcmd__incidents__subcmd__close)
+            opts="-p -h --job --dry-run --json --home --profile --color --ascii --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --job)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --home)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1095,7 +1135,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron__subcmd__runs)
-            opts="-n -p -h --limit --json --home --profile --color --ascii --help"
+            opts="-n -p -h --failed --limit --json --home --profile --color --ascii --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2053,7 +2093,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__session)
-            opts="-p -h --home --profile --color --ascii --help list show attach close reap"
+            opts="-p -h --home --profile --color --ascii --help list show title attach close reap"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2217,6 +2257,36 @@ _hermes() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hermes__subcmd__session__subcmd__title)
+            opts="-p -h --json --home --profile --color --ascii --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --home)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -280,6 +280,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -l failed -d 'Only what did not end well: failed, unknown or not delivered, and slots that were missed or refused'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from runs" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -289,6 +290,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -l failed -d 'Only what did not end well: failed, unknown or not delivered, and slots that were missed or refused'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -325,6 +327,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -f -a "list" -d 'List incidents, the last seen first'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -f -a "ack" -d 'Mark an incident as seen'
+complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -f -a "close" -d 'Close incidents that are dealt with'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l unit -d 'Judge for the process of this unit, or for the one that it would start' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l pid -d 'Judge for this process' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from doctor" -l user -d 'Judge for this account, by name or uid, and its home' -r
@@ -523,18 +526,19 @@ never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand heartbeat; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
 always\t'Always'
 never\t'Never'"
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -l ascii -d 'Print ASCII only'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "list" -d 'List the open sessions of a home: who holds each, and what drives its timers'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "show" -d 'Show a session: what it does, who holds it, what was said last'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "attach" -d 'Talk to a session: each line is a message, what it says is shown as it comes'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "close" -d 'Close a session that serve holds, or that nobody holds any more; its transcript stays'
-complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show attach close reap" -f -a "reap" -d 'Let the reapers run now, or show what they would do with each session, and why'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -f -a "list" -d 'List the open sessions of a home: who holds each, and what drives its timers'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -f -a "show" -d 'Show a session: what it does, who holds it, what was said last'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -f -a "title" -d 'Show what a session is known by, or give it another title'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -f -a "attach" -d 'Talk to a session: each line is a message, what it says is shown as it comes'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -f -a "close" -d 'Close a session that serve holds, or that nobody holds any more; its transcript stays'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and not __fish_seen_subcommand_from list show title attach close reap" -f -a "reap" -d 'Let the reapers run now, or show what they would do with each session, and why'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
@@ -553,6 +557,14 @@ never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from title" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from title" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from title" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'
+always\t'Always'
+never\t'Never'"
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from title" -l json -d 'Print JSON'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from title" -l ascii -d 'Print ASCII only'
+complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from title" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from attach" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from attach" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand session; and __fish_seen_subcommand_from attach" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'

@@ -3,14 +3,15 @@
 use clap::{Args, Subcommand, ValueEnum, value_parser};
 use hermes::cron::redact::redact;
 use hermes::db::Stamp;
-use hermes::error::{Error, Kind, Result};
-use hermes::ledger::{Incident, IncidentState, Ledger, rows};
+use hermes::error::Result;
+use hermes::ledger::{Incident, IncidentState, rows};
 use hermes::output::layout::{self, Step};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
 use super::desk::Desk;
+use super::incident_orders::{Ack, Close};
 use crate::exit::Exit;
 
 /// List incidents, the last seen first
@@ -23,7 +24,8 @@ use crate::exit::Exit;
 Examples:
   hermes cron incidents
   hermes cron incidents --state all --json
-  hermes cron incidents ack a1b2c3_0123456789ab")]
+  hermes cron incidents ack a1b2c3_0123456789ab
+  hermes cron incidents close --job nightly")]
 pub(crate) struct Incidents {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -59,24 +61,7 @@ struct List {
 enum Verb {
     List(List),
     Ack(Ack),
-}
-
-/// Mark an incident as seen
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  hermes cron incidents ack a1b2c3_0123456789ab
-  hermes cron incidents ack a1b2c3_0123456789ab --dry-run")]
-struct Ack {
-    /// The incident
-    #[arg(value_name = "ID")]
-    id: String,
-    /// Only show what would be changed
-    #[arg(long)]
-    dry_run: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    Close(Close),
 }
 
 /// Which incidents.
@@ -90,6 +75,11 @@ enum State {
     Closed,
     /// All of them
     All,
+}
+
+/// Whether an incident goes on.
+pub(super) fn is_open(incident: &Incident) -> bool {
+    State::Open.takes(&incident.state)
 }
 
 impl State {
@@ -107,10 +97,11 @@ impl State {
 const MOST: u32 = 10_000;
 
 impl Incidents {
-    /// Prints them, or marks one.
+    /// Prints them, or marks some.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         match self.verb {
             Some(Verb::Ack(ack)) => ack.run(runtime),
+            Some(Verb::Close(close)) => close.run(runtime),
             Some(Verb::List(list)) => list.run(runtime),
             None => self.list.run(runtime),
         }
@@ -154,7 +145,8 @@ impl List {
     }
 }
 
-fn all(desk: &Desk) -> Result<Vec<Incident>> {
+/// All that the ledger keeps.
+pub(super) fn all(desk: &Desk) -> Result<Vec<Incident>> {
     let copy = desk.ledger()?;
     desk.read(copy.as_ref(), |copy| {
         copy.read(|c| rows::incidents(c, MOST))
@@ -215,45 +207,4 @@ fn print(runtime: &mut Runtime, desk: &Desk, incidents: &[Incident]) -> Result<(
     let narrow = [Step::Drop("first"), Step::Drop("kind")];
     let text = layout::rows(&runtime.out, &headings, &narrow, rows);
     runtime.out.line(&text)
-}
-
-impl Ack {
-    fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        let desk = Desk::one(runtime)?;
-        let known = all(&desk)?;
-        let found = known.iter().find(|incident| incident.id == self.id);
-        let Some(found) = found else {
-            return Err(Error::new(
-                Kind::NotFound,
-                format!("there is no incident '{}'", self.id.escape_debug()),
-            )
-            .with_hint("hermes cron incidents --state all lists them"));
-        };
-        if !State::Open.takes(&found.state) {
-            return Err(Error::new(
-                Kind::Refused,
-                format!("the incident is {} already", found.state.word()),
-            ));
-        }
-        if !self.dry_run {
-            let zone = desk.zone.zones.configured.clone();
-            let ledger = Ledger::open(&desk.home.ledger(), zone)?;
-            ledger.acknowledge(&self.id, desk.now)?;
-        }
-        if self.json {
-            let document: Value = json!({
-                "schema": "hermes.cron-incidents-ack/1",
-                "dry_run": self.dry_run,
-                "incident": self.id,
-            });
-            json::print(&mut runtime.out, &document)?;
-        } else {
-            let verb = if self.dry_run { "Would mark" } else { "Marked" };
-            let id = human::printable(&self.id);
-            runtime
-                .out
-                .line(&format!("{verb} incident {id} as seen."))?;
-        }
-        Ok(Exit::OK)
-    }
 }

@@ -6,6 +6,7 @@ pub(crate) mod desk;
 pub(crate) mod doctor;
 mod edit;
 mod flags;
+mod incident_orders;
 mod incidents;
 mod list;
 mod logs;

@@ -6,7 +6,7 @@ use hermes::cron::job::{Job, RawJob};
 use hermes::cron::redact::redact;
 use hermes::db::Stamp;
 use hermes::error::Result;
-use hermes::ledger::{Cause, Execution, ExecutionFacts, Slot, SlotRange, rows};
+use hermes::ledger::{Cause, Execution, ExecutionFacts, Outcome, Slot, SlotRange, Status, rows};
 use hermes::output::layout::{self, Step};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
@@ -26,11 +26,15 @@ use crate::exit::Exit;
 Examples:
   hermes cron runs
   hermes cron runs digest --limit 5
+  hermes cron runs --failed
   hermes cron runs --json | jq '.homes[].runs[] | select(.status == \"failed\")'")]
 pub(crate) struct Runs {
     /// Only of this job: its id or its name
     #[arg(value_name = "JOB")]
     job: Option<String>,
+    /// Only what did not end well: failed, unknown or not delivered, and slots that were missed or refused
+    #[arg(long)]
+    failed: bool,
     /// How many to show
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
@@ -55,6 +59,9 @@ pub(crate) const HEADINGS: [&str; 6] = ["run", "status", "began", "took", "mode"
 
 /// What goes first where there is no room.
 pub(crate) const NARROW: [Step<'_>; 3] = [Step::Drop("mode"), Step::Drop("took"), Step::Cut("job")];
+
+/// More than a ledger keeps.
+const KEPT: u32 = 2_000;
 
 impl Runs {
     /// Prints the runs.
@@ -83,7 +90,7 @@ impl Runs {
                 let line = runtime.out.style.heading(&path);
                 runtime.out.line(&line)?;
             }
-            print(runtime, home)?;
+            print(runtime, home, self.failed)?;
         }
         Ok(Exit::OK)
     }
@@ -99,27 +106,39 @@ impl Runs {
             let found = reference::job(&jobs, named);
             found.map(|job| Job::read(job).id().unwrap_or_default().to_owned())
         });
-        let runs = desk.read(copy.as_ref(), |copy| match &wanted {
-            Some(Ok(id)) => copy.read(|c| rows::executions_of(c, id, self.limit)),
+        // Those that failed are looked for among all that are kept.
+        let most = if self.failed { KEPT } else { self.limit };
+        let mut runs = desk.read(copy.as_ref(), |copy| match &wanted {
+            Some(Ok(id)) => copy.read(|c| rows::executions_of(c, id, most)),
             // A job that is gone may have left runs.
             Some(Err(_)) => {
                 let id = self.job.as_deref().unwrap_or_default();
-                copy.read(|c| rows::executions_of(c, id, self.limit))
+                copy.read(|c| rows::executions_of(c, id, most))
             }
-            None => copy.read(|c| rows::executions(c, self.limit)),
+            None => copy.read(|c| rows::executions(c, most)),
         })?;
+        let of_a_job_that_ran = !runs.is_empty();
         let of = match &wanted {
             Some(Ok(id)) => Some(id.as_str()),
             Some(Err(_)) | None => self.job.as_deref(),
         };
-        let slots = desk.read(copy.as_ref(), |copy| {
-            copy.read(|c| rows::slots_not_run(c, of, self.limit))
+        let mut slots = desk.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::slots_not_run(c, of, most))
         })?;
-        let ranges = desk.read(copy.as_ref(), |copy| {
-            copy.read(|c| rows::slot_ranges(c, of, self.limit))
+        let mut ranges = desk.read(copy.as_ref(), |copy| {
+            copy.read(|c| rows::slot_ranges(c, of, most))
         })?;
-        if let (Some(Err(error)), true) = (wanted, runs.is_empty() && slots.is_empty()) {
+        if let (Some(Err(error)), false) = (wanted, of_a_job_that_ran || !slots.is_empty()) {
             return Err(error);
+        }
+        if self.failed {
+            let shown = usize::try_from(self.limit).unwrap_or(usize::MAX);
+            runs.retain(went_wrong);
+            runs.truncate(shown);
+            slots.retain(|slot| was_lost(slot.outcome));
+            slots.truncate(shown);
+            ranges.retain(|range| was_lost(range.outcome));
+            ranges.truncate(shown);
         }
         let facts = desk.read(copy.as_ref(), |copy| copy.read(|c| rows::facts(c, 2_000)))?;
         Ok(Kept {
@@ -131,6 +150,17 @@ impl Runs {
             ranges,
         })
     }
+}
+
+/// Whether a run did not end well, or its result did not arrive.
+fn went_wrong(run: &Execution) -> bool {
+    matches!(run.status, Status::Failed | Status::Unknown)
+        || run.delivery_outcome.as_deref() == Some(delivery::FAILED)
+}
+
+/// Whether a slot was lost, and not passed over on purpose.
+fn was_lost(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Missed | Outcome::Refused)
 }
 
 impl Kept {
@@ -205,14 +235,18 @@ fn delivery_words(run: &Execution) -> Option<String> {
     }
 }
 
-fn print(runtime: &mut Runtime, home: &Kept) -> Result<()> {
+fn print(runtime: &mut Runtime, home: &Kept, failed: bool) -> Result<()> {
     let name = |id: &str| {
         let job = home.jobs.iter().map(Job::read);
         let job = job.into_iter().find(|job| job.id() == Some(id));
         job.map_or_else(|| id.to_owned(), |job| job.label().to_owned())
     };
     if home.runs.is_empty() {
-        runtime.out.line("No run is on record.")?;
+        runtime.out.line(if failed {
+            "No run that failed is on record."
+        } else {
+            "No run is on record."
+        })?;
     } else {
         let rows = home
             .runs

@@ -106,6 +106,10 @@ fn held_by_serve(lines: &mut [SessionLine], live: &[Value]) {
                 text("status"),
                 clients_in_words(clients)
             ));
+            // Serve knows a new one before the store does.
+            if let Some(title) = row.get("title").and_then(Value::as_str) {
+                line.title = Some(title.to_owned());
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ mod close;
 mod list;
 mod reap;
 mod show;
+mod title;
 
 use clap::{Args, Subcommand};
 use hermes::error::Result;
@@ -27,6 +28,7 @@ pub(crate) struct Session {
 enum Verb {
     List(list::List),
     Show(show::Show),
+    Title(title::Title),
     Attach(attach::Attach),
     Close(close::Close),
     Reap(reap::Reap),
@@ -38,6 +40,7 @@ impl Session {
         match self.verb {
             Verb::List(list) => list.run(runtime),
             Verb::Show(show) => show.run(runtime),
+            Verb::Title(title) => title.run(runtime),
             Verb::Attach(attach) => attach.run(runtime),
             Verb::Close(close) => close.run(runtime),
             Verb::Reap(reap) => reap.run(runtime),

@@ -106,6 +106,18 @@ impl Ledger {
             params![incident, iso(now, self.zone())],
         )
     }
+
+    /// Closes an incident, by a person's word. Returns whether there is such an open one.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn close_incident(&self, incident: &str, now: Timestamp) -> Result<bool> {
+        self.change(
+            "UPDATE cron_incidents SET state = 'closed', closed_at = ?2
+             WHERE id = ?1 AND state IN ('detected','alerted')",
+            params![incident, iso(now, self.zone())],
+        )
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! that wants to start waits.
 
 mod theirs;
+mod title;
 pub mod unreadable;
 
 use super::instance::{self, Held, Instance};
@@ -28,6 +29,7 @@ const CLOSED: &str = "tui_close";
 /// Sessions that are named where a name may mean several.
 const CANDIDATES: u32 = 10;
 
+pub use self::title::{set_title, title};
 pub use crate::sessions::schedule::TimerKind as Which;
 
 /// What became of an order.

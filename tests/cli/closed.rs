@@ -133,3 +133,36 @@ fn reaping_tells_would_from_did_and_its_document_has_instants_that_mean_somethin
         .code(0)
         .stdout(predicate::str::contains("Serve holds no session."));
 }
+
+#[test]
+fn a_session_is_given_a_title_whoever_holds_it_and_is_known_by_it() {
+    let sandbox = Sandbox::new();
+    let (serve, id) = closed(&sandbox);
+    run(&sandbox, &["session", "title", &id])
+        .code(1)
+        .stderr(predicate::str::contains("has no title"));
+    run(&sandbox, &["session", "title", &id, "the build"]).code(0);
+    assert!(!is_open(&sandbox), "a title opens nothing");
+    let told = json(&sandbox, &["session", "title", "the build"]);
+    assert_eq!(
+        (&told["session"], &told["title"]),
+        (&id.as_str().into(), &"the build".into())
+    );
+    let open = json(&sandbox, &["loop", "start", "30m", "ask: other"]);
+    let open = open["session"].as_str().expect("a session").to_owned();
+    run(&sandbox, &["session", "title", &open, "another"])
+        .code(0)
+        .stdout("another\n");
+    assert_eq!(
+        json(&sandbox, &["session", "list"])["sessions"][0]["title"],
+        "another"
+    );
+    assert!(serve.stop().success());
+    run(&sandbox, &["session", "title", "another", "third"]).code(0);
+    let told = json(&sandbox, &["session", "title", &open]);
+    assert_eq!(told["title"], "third");
+    let theirs = Sandbox::with_sample_home();
+    run(&theirs, &["session", "title", "20260101_0900", "mine"])
+        .code(1)
+        .stderr(predicate::str::contains("is Hermes Agent's"));
+}

@@ -256,6 +256,76 @@ fn runs_are_told_with_how_they_ended() {
 }
 
 #[test]
+fn runs_that_failed_are_found_behind_newer_good_ones() {
+    let sandbox = with_runs();
+    let (code, runs, _) = document(&sandbox, &["cron", "runs", "--failed", "-n", "1"]);
+    let rows = runs["homes"][0]["runs"].as_array().expect("runs");
+    assert_eq!(
+        (code, rows.len(), &rows[0]["status"]),
+        (0, 1, &json!("failed"))
+    );
+    let good = with(&[job(ID, &json!({"name": "nightly"}))]);
+    let (code, out, _) = said(&good, &["cron", "runs", "--failed"]);
+    assert!(
+        code == 0 && out.contains("No run that failed is on record"),
+        "{out}"
+    );
+    assert_eq!(
+        said(&sandbox, &["cron", "runs", "--failed", "nightyl"]).0,
+        1
+    );
+}
+
+#[test]
+fn an_incident_is_closed_by_a_person_and_opened_again_by_its_failure() {
+    let sandbox = with_runs();
+    let states = || {
+        let (_, told, _) = document(&sandbox, &["cron", "incidents", "--state", "all"]);
+        let incidents = told["homes"][0]["incidents"].as_array().expect("some");
+        let state = |one: &Value| {
+            let id = one["id"].as_str().expect("an id").to_owned();
+            (id, one["state"].clone(), one["closed_at"].is_string())
+        };
+        incidents.iter().map(state).collect::<Vec<_>>()
+    };
+    let (id, _, _) = states()[0].clone();
+    let open = vec![(id.clone(), json!("detected"), false)];
+    let closed = vec![(id.clone(), json!("closed"), true)];
+    let dry = [
+        "cron",
+        "incidents",
+        "close",
+        "--job",
+        "nightly",
+        "--dry-run",
+    ];
+    let (code, out, _) = said(&sandbox, &dry);
+    assert!(
+        code == 0 && out.contains(&format!("Would close incident {id}.")),
+        "{out}"
+    );
+    assert_eq!(states(), open);
+    let (code, told, _) = document(&sandbox, &["cron", "incidents", "close", &id]);
+    assert_eq!((code, &told["incidents"]), (0, &json!([id])));
+    assert_eq!(states(), closed);
+    let (code, _, err) = said(&sandbox, &["cron", "incidents", "close", &id]);
+    assert!(code == 1 && err.contains("is closed already"), "{err}");
+    let (code, out, _) = said(&sandbox, &["cron", "incidents", "close", "--job", ID]);
+    assert!(code == 0 && out.contains("no open incident"), "{out}");
+    assert_eq!(
+        said(&sandbox, &["cron", "incidents", "close", "--job", "x"]).0,
+        1
+    );
+    assert_eq!(said(&sandbox, &["cron", "incidents", "close"]).0, 64);
+    let path = sandbox.home().join("cron/executions.db");
+    let ledger = Ledger::open(&path, jiff::tz::TimeZone::UTC).expect("a ledger");
+    let error = "script ok.sh exited with code 3";
+    let again = ledger.record_failure(ID, error, None, at("2026-06-17T09:00:00Z"));
+    assert_eq!(again.expect("an incident"), id);
+    assert_eq!(states(), open);
+}
+
+#[test]
 fn b143_the_last_success_survives_later_failures() {
     let failed = json!({
         "last_status": "error", "last_run_at": "2026-06-17T09:30:00+00:00",

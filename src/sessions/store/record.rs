@@ -118,6 +118,8 @@ pub struct Backend {
 pub enum Write {
     /// A session, as it is now.
     Card(Card),
+    /// A session's title.
+    Title(String, String),
     /// A message, as it is now.
     Message(Message),
     /// A message's new state.

@@ -9,6 +9,12 @@ use super::schema::TICKS_KEPT;
 pub(super) fn one(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
     match write {
         Write::Card(card) => self::card(connection, card),
+        Write::Title(id, title) => connection
+            .execute(
+                "UPDATE hermes_sessions SET title = ?2 WHERE id = ?1",
+                params![id, title],
+            )
+            .map(drop),
         Write::Message(message) => self::message(connection, message),
         Write::State(id, state) => connection
             .prepare_cached("UPDATE hermes_messages SET state = ?2 WHERE id = ?1")?
