@@ -220,7 +220,8 @@ fn shown(tick: &Value, when: &When) -> Vec<String> {
         when.ago(began),
         took.unwrap_or_default(),
         number("missed").to_string(),
-        text("outcome"),
+        // The word of runs; the store has another one for wake-ups.
+        text("outcome").replace("finished", "completed"),
         text("detail"),
     ]
 }

@@ -26,7 +26,7 @@ Examples:
   hermes cron cancel digest --dry-run")]
 pub(crate) struct Cancel {
     /// The run: its id or the start of it; or a job, for its newest run
-    #[arg(value_name = "EXECUTION")]
+    #[arg(value_name = "RUN")]
     execution: String,
     /// Only show what would be ended
     #[arg(long)]

@@ -187,7 +187,12 @@ fn print(runtime: &mut Runtime, desk: &Desk, incidents: &[Incident]) -> Result<(
             ago.unwrap_or_default()
         };
         let seen = incident.acked_at.is_some();
-        let state = incident.state.word();
+        // Documents have the words of the ledger; its filter calls these two open.
+        let state = match &incident.state {
+            IncidentState::Detected => "open",
+            IncidentState::Alerted => "open, told",
+            other => other.word(),
+        };
         vec![
             incident.id.clone(),
             incident.job_id.clone(),

@@ -328,13 +328,18 @@ pub(crate) fn next_words(view: &View, desk: &Desk) -> String {
     }
 }
 
-/// `ok 7h ago`, or nothing.
+/// `completed 7h ago`, in the words of runs, or nothing.
 pub(crate) fn last_words(view: &View, desk: &Desk) -> String {
     let Some(at) = &view.last_run_at else {
         return "never".to_owned();
     };
     let status = view.last_status.as_deref().unwrap_or("unknown");
-    format!("{status} {}", desk.ago(at))
+    let word = match status {
+        "ok" => "completed",
+        "error" => "failed",
+        other => other,
+    };
+    format!("{word} {}", desk.ago(at))
 }
 
 fn because(runtime: &mut Runtime, view: &View) -> Result<()> {

@@ -29,7 +29,7 @@ Examples:
   hermes cron logs 3f2a9c01b7de --json | jq -r .output")]
 pub(crate) struct Logs {
     /// The run: its id or the start of it; or a job, for its newest run
-    #[arg(value_name = "EXECUTION")]
+    #[arg(value_name = "RUN")]
     execution: String,
     /// Go on until the run has ended, or nobody runs it any more
     #[arg(long, short, conflicts_with = "json")]

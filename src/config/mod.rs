@@ -156,7 +156,17 @@ impl Config {
         let policy = self.unknown(POLICY);
         let strict = format!("{POLICY} {STRICT}");
         let of_file = |problem: &Problem| {
-            let rest = if policy == Some(problem) {
+            let is_policy = policy == Some(problem);
+            // Who looks on knows less than who runs the jobs.
+            if problem.kind == ProblemKind::Denied {
+                let rest = if is_policy {
+                    ", nor whether cron.require_restart_safe_scope is on"
+                } else {
+                    ""
+                };
+                return format!("{problem}. What is set there is not known here{rest}.");
+            }
+            let rest = if is_policy {
                 format!("; {strict}")
             } else {
                 String::new()

@@ -29,10 +29,6 @@ const LONGEST: u64 = 1 << 16;
 #[must_use]
 pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Situation {
     let settings = Settings::of(config);
-    let policy = Policy {
-        require_restart_safe_scope: settings.cron.require_restart_safe_scope,
-        is_unread: settings.cron.scope_unread.is_some(),
-    };
     let facts = facts(caller, home, Some(home.profile()));
     let scheduler = match &facts {
         Ok(facts) => who(caller, facts, home),
@@ -49,7 +45,7 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         Dispatch {
             program: facts.dispatcher.program,
             viewpoint: facts.dispatcher.viewpoint,
-            decision: decide(derived, policy, Kind::Job),
+            decision: decide(derived, Policy::seen(config), Kind::Job),
         }
     });
     let marker = |name: &str| text(&home.cron().join(name));

@@ -10,6 +10,7 @@ pub mod launcher;
 pub mod memory;
 pub mod mode;
 pub mod placement;
+mod policy;
 pub mod verdict_probe;
 
 pub use derive::{Guess, derive};

@@ -9,7 +9,7 @@ pub mod stores;
 
 use jiff::Timestamp;
 
-use crate::config::{ProblemKind, Source};
+use crate::config::Source;
 use crate::dispatch::{Decision, Guess, Kind, Policy, decide, derive};
 use crate::host::Facts;
 pub use home::HomeEvidence;
@@ -72,14 +72,7 @@ impl Evidence {
         self.homes = homes;
         if let Some(home) = self.dispatched() {
             let cron = home.settings().cron;
-            let policy = Policy {
-                require_restart_safe_scope: cron.require_restart_safe_scope,
-                // What this process may not read, the dispatcher may.
-                is_unread: home
-                    .config
-                    .unknown("cron.require_restart_safe_scope")
-                    .is_some_and(|problem| problem.kind != ProblemKind::Denied),
-            };
+            let policy = Policy::seen(&home.config);
             let cap = home.config.get("cron.max_parallel_jobs");
             let chosen = cap.is_some_and(|cap| cap.current.origin.source != Source::Default);
             let parallel = cron.max_parallel_jobs.filter(|_| chosen);

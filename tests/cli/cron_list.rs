@@ -336,7 +336,7 @@ fn b143_the_last_success_survives_later_failures() {
     let sandbox = with(&[job(ID, &failed)]);
     let (_, out, _) = said(&sandbox, &["cron", "show", ID]);
     assert!(out.contains("2026-06-17 08:00:00 +00:00 (2h ago)"), "{out}");
-    assert!(out.contains("error 30m ago"), "{out}");
+    assert!(out.contains("failed 30m ago"), "{out}");
     assert!(!out.contains("sk-abcdef"), "{out}");
     let (_, out, _) = said(&sandbox, &["cron", "list"]);
     assert!(out.contains("2h ago"), "{out}");

@@ -132,6 +132,15 @@ fn a_home_of_another_account_is_not_known_rather_than_at_fault() {
     let text = String::from_utf8_lossy(&own.stdout);
     assert_eq!(own.status.code(), Some(0), "{text}");
     let words = [&words[..], &[home.as_str(), "--json"]].concat();
+    let mut list = Command::new(&binary);
+    list.args(["cron", "list", "--home", &home]).env_clear();
+    let list = list.uid(NOBODY).gid(NOBODY).current_dir("/").output();
+    let told = String::from_utf8_lossy(&list.expect("it runs").stderr).into_owned();
+    assert!(
+        told.contains("nor whether cron.require_restart_safe_scope is on"),
+        "{told}"
+    );
+    assert!(!told.contains("counts as on"), "{told}");
     let output = doctor(&sandbox, &binary, &words, None);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{text}");

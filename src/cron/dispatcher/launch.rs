@@ -152,11 +152,7 @@ impl Dispatcher {
 
     /// What the operator asked for, or what counts as asked for.
     fn policy(&self) -> Policy {
-        let settings = &self.parts.settings;
-        Policy {
-            require_restart_safe_scope: settings.require_restart_safe_scope,
-            is_unread: settings.scope_unread.is_some(),
-        }
+        Policy::of(&self.parts.settings)
     }
 
     /// One warning for each life of this process, not one for each job.
