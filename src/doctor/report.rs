@@ -77,6 +77,9 @@ pub struct Run {
     pub sandbox_gap: Option<String>,
     /// The homes that were looked at.
     pub homes: Vec<String>,
+    /// What alone was asked for, where it was not all; told to people only.
+    #[serde(skip)]
+    pub only: Vec<String>,
 }
 
 /// Where it ran.

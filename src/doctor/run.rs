@@ -216,6 +216,7 @@ fn this_run(
         sandbox: sandbox.word(),
         sandbox_gap: sandbox.gap(),
         homes: homes.map(|home| home.path.display().to_string()).collect(),
+        only: request.pick.only.clone(),
     }
 }
 

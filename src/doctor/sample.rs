@@ -204,6 +204,7 @@ fn run(uid: u32) -> Run {
         sandbox: "landlock",
         sandbox_gap: None,
         homes: vec!["/home/bot/.hermes".to_owned()],
+        only: Vec::new(),
     }
 }
 

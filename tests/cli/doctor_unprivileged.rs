@@ -69,6 +69,12 @@ fn a_healthy_host_ends_with_0_for_an_account_without_rights() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.starts_with("ok: jobs run scoped"), "{text}");
+    // Not that all is well: the rest was not looked at.
+    let first = text.lines().next().expect("a first line");
+    assert!(
+        first.contains("nothing is wrong of what was asked for (host, session-bus,"),
+        "{first}"
+    );
 }
 
 #[test]

@@ -64,7 +64,11 @@ fn matter(report: &Report) -> String {
         }
         None if let Some(empty) = empty(report) => empty,
         None if report.verdict.counts.unknown > 0 => "nothing is known to be wrong".to_owned(),
-        None => "nothing is wrong".to_owned(),
+        None if report.run.only.is_empty() => "nothing is wrong".to_owned(),
+        None => {
+            let only = report.run.only.join(", ");
+            format!("nothing is wrong of what was asked for ({only})")
+        }
     }
 }
 
