@@ -68,11 +68,8 @@ pub fn repeat(text: &str) -> Result<Option<i64>> {
             .parse::<i64>()
             .map(|times| Some(times).filter(|times| *times > 0))
             .map_err(|_| {
-                let text = text.escape_debug();
-                // In one line: clap shows no hints.
-                Error::usage(format!(
-                    "'{text}' is no count of runs: write a number, 'once' or 'forever'"
-                ))
+                let (text, form) = (text.escape_debug(), "a number, 'once' or 'forever'");
+                Error::usage(format!("'{text}' is no count of runs: write {form}"))
             }),
     }
 }
@@ -108,9 +105,9 @@ pub fn seconds(text: &str) -> Result<u64> {
     found
         .filter(|seconds| *seconds <= 100 * 366 * 86_400)
         .ok_or_else(|| {
-            let text = text.escape_debug();
+            let (text, form) = (text.escape_debug(), "90s, 15m, 2h, 1h30m or 3d");
             Error::usage(format!(
-                "'{text}' is no length of time: write it like 90s, 15m, 2h, 1h30m or 3d"
+                "'{text}' is no length of time: write it like {form}"
             ))
         })
 }
