@@ -14,7 +14,9 @@ use super::text::strip;
 use crate::clock::iso;
 use crate::error::{Error, Kind, Result};
 
+mod changed;
 mod first_run;
+pub use changed::changed;
 pub use first_run::resume_with_run;
 
 /// Longest name that is made of a prompt, in characters: as in Hermes Agent.
@@ -413,35 +415,6 @@ fn new_schedule(job: &Job<'_>) -> String {
 fn has_ended(job: &Job<'_>) -> Error {
     let state = job.state.text().unwrap_or("ended");
     Error::new(Kind::Refused, format!("it has ended ({state})")).with_hint(new_schedule(job))
-}
-
-/// Keys whose values differ, in the order of the new one; those of our own corner one by one.
-#[must_use]
-pub fn changed(before: &RawJob, after: &RawJob) -> Vec<String> {
-    let mut keys = differing(before, after);
-    if let Some(at) = keys.iter().position(|key| key == CORNER) {
-        let own = differing(&corner(before), &corner(after));
-        let own = own.into_iter().map(|key| format!("{CORNER}.{key}"));
-        keys.splice(at..=at, own);
-    }
-    keys
-}
-
-fn differing(before: &RawJob, after: &RawJob) -> Vec<String> {
-    let new = after
-        .iter()
-        .filter(|(key, value)| before.get(*key) != Some(*value))
-        .map(|(key, _)| key.clone());
-    let gone = before.keys().filter(|key| !after.contains_key(*key));
-    new.chain(gone.cloned()).collect()
-}
-
-/// Our own corner of a job.
-const CORNER: &str = "x_hermes";
-
-fn corner(job: &RawJob) -> RawJob {
-    let own = job.get(CORNER).and_then(Value::as_object);
-    own.cloned().unwrap_or_default()
 }
 
 #[cfg(test)]
