@@ -405,7 +405,7 @@ impl Dispatcher {
 }
 
 /// Runs something that may wait, away from the event loop.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     act: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     tokio::task::spawn_blocking(act).await.map_err(|error| {

@@ -14,6 +14,7 @@ use super::burst;
 pub use super::burst::Wait;
 use super::due_pass::Pass;
 use super::due_repair;
+pub use super::due_wakes::wakes_at;
 use super::job::Job;
 use super::lateness::{self, Lateness};
 use super::loose::Loose;
@@ -295,6 +296,17 @@ pub struct Due {
     pub notes: Vec<Note>,
 }
 
+impl Due {
+    /// Whether nothing is to be done; what nobody changes may be noted all the same.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.orders.is_empty()
+            && self.held.is_empty()
+            && self.passed_by.is_empty()
+            && self.changes.is_empty()
+    }
+}
+
 /// Scans jobs. `new_id` makes an id for a record that has none.
 pub fn due<'j>(
     jobs: impl IntoIterator<Item = (usize, &'j Map<String, Value>)>,
@@ -359,16 +371,6 @@ pub(super) fn is_ahead(stamp: Stamp, scene: &Scene<'_>) -> bool {
     const SLACK: SignedDuration = SignedDuration::from_secs(60);
     let at = stamp.instant(&scene.zones.system);
     at.is_some_and(|at| at.duration_since(scene.now) > SLACK)
-}
-
-/// When a job must be looked at next, for a heap of jobs. `None`: not before the store changes.
-#[must_use]
-pub fn wakes_at(job: &Job<'_>, scene: &Scene<'_>) -> Option<Timestamp> {
-    if is_idle(job, scene) {
-        return scene.zones.instant(job.next_run_at.text()?);
-    }
-    let off = !job.is_enabled() && !job.is_terminal() && due_repair::repeat_is_sound(job);
-    if off { None } else { Some(scene.now) }
 }
 
 /// Whether the ledger has a completed run of a slot. A run counts if it ended no more than a minute

@@ -63,10 +63,14 @@ fn repair_id(pass: &mut Pass<'_>, new_id: &mut dyn FnMut() -> String) {
     }
 }
 
+/// Whether a one-shot has had its run.
+pub(super) fn is_once_and_over(state: Option<&str>, kind: Option<&str>) -> bool {
+    state == Some("completed") && kind == Some("once")
+}
+
 /// Removes a completed one-shot whose last run is long past; true where it did.
 pub(super) fn retire(pass: &mut Pass<'_>) -> bool {
-    let completed = pass.text("state") == Some("completed") && pass.kind() == Some("once");
-    if !completed {
+    if !is_once_and_over(pass.text("state"), pass.kind()) {
         return false;
     }
     let scene = pass.scene();

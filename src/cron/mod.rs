@@ -9,12 +9,14 @@
 //! - [`jobs_text::JobsText`]: `new(bytes)`, then `typed()` views for judging or `raw()` objects for
 //!   writing, each with notes on the shape, or an error with line and column.
 //! - [`job::Job`]: one job; its methods say what the stored values mean, `oddities` what is wrong.
-//! - [`due::due`]: raw jobs at an instant to orders and changes; [`due::wakes_at`]: when to look again.
+//! - [`due::due`]: raw jobs at an instant to orders and changes; [`due::wakes_at`]: when to look again,
+//!   which the agenda of a ticker keeps of each job.
 //! - [`witness_store::StoreWitness`]: what the scan asks of the ledger and the host; the only I/O here.
 //! - [`words::say`], [`warning::warnings`]: a schedule for people.
 //! - [`zone::Zone`]: the zone of a home and who said so; [`zone_probe`] notices that it changes.
 //! - [`stamp::Stamp`]: instants as the stores write them.
 
+mod agenda;
 mod burst;
 pub mod catch_up;
 pub mod claim;
@@ -26,6 +28,7 @@ mod due_forward;
 mod due_pass;
 mod due_repair;
 mod due_steps;
+mod due_wakes;
 pub mod duration;
 pub mod edit;
 pub mod edit_probe;
@@ -59,6 +62,7 @@ mod python_json;
 pub mod redact;
 pub mod refusal;
 pub mod run;
+mod scan;
 mod scan_driver;
 pub mod schedule;
 pub mod stamp;
@@ -83,6 +87,8 @@ pub mod zone_probe;
 
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod odd_jobs;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The ticker: one pass a minute over due jobs, on aligned starts, under the lock that all schedulers
 //! of the home honour. A pass costs what is due: one look at the store's stamp, and nothing more until
-//! the earliest job wakes or the store changes.
+//! a job wakes or the store changes; then the jobs alone that woke or changed are read.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,13 +12,14 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use self::flight::Flight;
+pub use self::look::Looks;
 use self::pace::{is_before, next_start, pause_after};
 use self::shown::show;
 use self::told::Told;
 use super::dispatcher::{Dispatcher, Fate, Held, Order};
-use super::jobs_file::Version;
 use super::markers_file::Markers;
-use super::scan_driver::{self, Found, Scan};
+use super::scan::DueJob;
+use super::scan_driver::{self, Looked};
 use super::stop_file;
 use super::zone_probe::ZoneProbe;
 use crate::clock::Now;
@@ -26,7 +27,6 @@ use crate::error::Result;
 use crate::files;
 use crate::home::Home;
 use crate::ledger::SlotAt;
-use crate::output::human;
 
 /// Longest time between two sweeps of open rows.
 const SWEEP: Duration = Duration::from_secs(300);
@@ -41,6 +41,7 @@ const FATES: usize = 1000;
 mod by_hand;
 mod drain;
 mod flight;
+mod look;
 pub mod pace;
 mod shown;
 mod told;
@@ -54,21 +55,6 @@ pub enum Pass {
     Standing(String),
     /// It scanned; so many jobs were started.
     Done(usize),
-}
-
-/// What the last scan left: the next one is needless while it holds.
-struct Looked {
-    at: Timestamp,
-    version: Option<Version>,
-    wakes_at: Option<Timestamp>,
-}
-
-impl Looked {
-    /// The store is the same, nothing is due yet, and nobody has set the clock back.
-    fn holds(&self, version: Option<Version>, now: Timestamp) -> bool {
-        let waits = self.wakes_at.is_none_or(|at| at > now);
-        self.version == version && waits && now >= self.at
-    }
 }
 
 /// The ticker of one home.
@@ -94,6 +80,7 @@ pub struct Ticker {
     stopped: Option<(Timestamp, Timestamp)>,
     fates: Vec<(String, Fate)>,
     told: Told,
+    looks: Looks,
     ask: watch::Sender<bool>,
 }
 
@@ -137,6 +124,7 @@ impl Ticker {
             stopped: None,
             fates: Vec::new(),
             told: Told::default(),
+            looks: Looks::default(),
             ask: watch::channel(false).0,
         }
     }
@@ -151,6 +139,12 @@ impl Ticker {
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.running.len()
+    }
+
+    /// How often it has looked into the store, and at how much of it.
+    #[must_use]
+    pub fn looks(&self) -> Looks {
+        self.looks
     }
 
     /// Why it does not tick, where it does not.
@@ -312,7 +306,7 @@ impl Ticker {
             (self.dispatcher.parts.say)(&format!(
                 "A slot of job {job_id} was taken and never run; it is run now."
             ));
-            self.submit(scan_driver::DueJob {
+            self.submit(DueJob {
                 job_id: job_id.to_owned(),
                 job,
                 slot: Some(slot),
@@ -323,55 +317,8 @@ impl Ticker {
         Ok(())
     }
 
-    /// Looks for due jobs, unless nothing has changed since nothing was due.
-    async fn scan(&mut self, now: Timestamp) -> Result<Found> {
-        let last_pass = self.passed_at.replace(now);
-        let last_pass = last_pass.filter(|last| is_before(*last, now));
-        let file = self.dispatcher.jobs();
-        let version = file.version()?;
-        if self
-            .seen
-            .as_ref()
-            .is_some_and(|seen| seen.holds(version, now))
-        {
-            self.stopped = None;
-            return Ok(Found::default());
-        }
-        let scan = Scan {
-            dispatcher: Arc::clone(&self.dispatcher),
-            in_flight: flight::reasons(&self.running, &self.dispatcher.zone()),
-            now,
-            last_pass,
-            stopped: self.stopped,
-            waiting: flight::waiting(&self.running),
-        };
-        let found = scan.run().await?;
-        self.stopped = None;
-        self.tell_of_held(&found);
-        Markers::of(&self.dispatcher.parts.home).caught_up(found.catch_ups);
-        // The version of before: what somebody else wrote since then has not been looked at.
-        self.seen = Some(Looked {
-            at: now,
-            version,
-            wakes_at: found.wakes_at,
-        });
-        Ok(found)
-    }
-
-    fn tell_of_held(&mut self, found: &Found) {
-        let before = std::mem::replace(&mut self.held, found.held);
-        match (before, found.held) {
-            (0, 1..) => (self.dispatcher.parts.say)(&format!(
-                "{} for later passes (cron.max_catch_ups_per_tick).",
-                human::count(found.held, "overdue job waits", "overdue jobs wait")
-            )),
-            (1.., 0) => (self.dispatcher.parts.say)("All overdue jobs have been started."),
-            _ => {}
-        }
-    }
-
     /// Starts a job beside the others, as soon as there is room.
-    fn submit(&mut self, order: scan_driver::DueJob) {
+    fn submit(&mut self, order: DueJob) {
         let flight = Flight::new(self.dispatcher.now(), order.stagger);
         let begun = flight.begun();
         self.running.insert(order.job_id.clone(), flight);

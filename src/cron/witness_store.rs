@@ -50,6 +50,13 @@ impl Runs {
         self.completed.get(&(job_id.to_owned(), slot)).copied()
     }
 
+    /// Jobs of which a slot is known as done that has not come.
+    pub(super) fn done_ahead(&self, now: Timestamp) -> Vec<String> {
+        let slots = self.completed.keys();
+        let ahead = slots.filter(|(_, slot)| *slot > now);
+        ahead.map(|(job_id, _)| job_id.clone()).collect()
+    }
+
     /// Whether a run of the job has not ended.
     pub(super) fn is_open(&self, job_id: &str) -> bool {
         self.open.contains(job_id)

@@ -130,6 +130,14 @@ impl Driver for Cron {
         })
     }
 
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        let looks = self.ticker.looks();
+        vec![
+            ("hermes_cron_store_reads_total", looks.reads),
+            ("hermes_cron_jobs_read_total", looks.jobs),
+        ]
+    }
+
     fn drain(&mut self, _: Now) -> Turning<'_, ()> {
         Box::pin(async move {
             let left = self.ticker.drain(self.drain).await;

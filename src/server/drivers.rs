@@ -31,6 +31,11 @@ pub trait Driver: Send {
         Box::pin(std::future::pending())
     }
 
+    /// What it has counted so far, each by the name of its metric.
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Serve stops: nothing new, and what runs gets its bounded time.
     fn drain(&mut self, now: Now) -> Turning<'_, ()>;
 }
@@ -47,20 +52,36 @@ struct Turn {
     count: u64,
     spent: Duration,
     longest: Duration,
+    counts: Vec<(&'static str, u64)>,
+}
+
+impl Turn {
+    fn of(name: &'static str, patience: Duration, due: Duration) -> Self {
+        Self {
+            name,
+            patience,
+            due,
+            count: 0,
+            spent: Duration::ZERO,
+            longest: Duration::ZERO,
+            counts: Vec::new(),
+        }
+    }
 }
 
 impl Turns {
-    /// Notes how long a turn of this driver took.
-    fn took(&self, name: &'static str, time: Duration) {
+    /// Notes how long a turn of this driver took, and what the driver has counted.
+    fn took(&self, name: &'static str, time: Duration, counts: Vec<(&'static str, u64)>) {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(turn) = turns.iter_mut().find(|turn| turn.name == name) {
             turn.count += 1;
             turn.spent += time;
             turn.longest = turn.longest.max(time);
+            turn.counts = counts;
         }
     }
 
-    /// How often each driver turned and how long that took, in the text format of Prometheus.
+    /// How often each driver turned, how long that took and what the drivers counted, in the text format of Prometheus.
     #[must_use]
     pub(crate) fn metrics(&self) -> String {
         let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,6 +104,9 @@ impl Turns {
         family("hermes_driver_longest_turn_seconds", "gauge", &|turn| {
             seconds(turn.longest)
         });
+        for (name, count) in counted().flat_map(|turn| &turn.counts) {
+            let _infallible = writeln!(text, "# TYPE {name} counter\n{name} {count}");
+        }
         text
     }
 
@@ -92,14 +116,7 @@ impl Turns {
         let due = now + within;
         match turns.iter_mut().find(|turn| turn.name == name) {
             Some(turn) => turn.due = due + turn.patience,
-            None => turns.push(Turn {
-                name,
-                patience: Duration::ZERO,
-                due,
-                count: 0,
-                spent: Duration::ZERO,
-                longest: Duration::ZERO,
-            }),
+            None => turns.push(Turn::of(name, Duration::ZERO, due)),
         }
     }
 
@@ -114,14 +131,7 @@ impl Turns {
     /// Takes a driver up, with the longest turn after which it still counts as turning.
     pub(crate) fn enter(&self, name: &'static str, patience: Duration, now: Duration) {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.push(Turn {
-            name,
-            patience,
-            due: now + patience,
-            count: 0,
-            spent: Duration::ZERO,
-            longest: Duration::ZERO,
-        });
+        turns.push(Turn::of(name, patience, now + patience));
     }
 
     /// Drivers that should have turned by now.
@@ -153,7 +163,8 @@ pub(crate) async fn run(
         let began = time.now();
         let next = driver.turn(began).await;
         let ended = time.now().monotonic;
-        turns.took(name, ended.saturating_sub(began.monotonic));
+        let spent = ended.saturating_sub(began.monotonic);
+        turns.took(name, spent, driver.counts());
         turns.turned(name, ended, next);
         tokio::select! {
             () = time.sleep(next) => {}
@@ -193,13 +204,15 @@ mod tests {
         let turns = Turns::default();
         turns.enter("cron", s(10), s(100));
         turns.turned("store", s(100), s(10));
-        turns.took("cron", s(3));
-        turns.took("cron", Duration::from_millis(500));
+        turns.took("cron", s(3), vec![("reads_total", 1)]);
+        turns.took("cron", Duration::from_millis(500), vec![("reads_total", 2)]);
         let text = turns.metrics();
         for line in [
             "hermes_driver_turns_total{driver=\"cron\"} 2",
             "hermes_driver_turn_seconds_total{driver=\"cron\"} 3.5",
             "hermes_driver_longest_turn_seconds{driver=\"cron\"} 3",
+            "# TYPE reads_total counter",
+            "reads_total 2",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}: {text}");
         }

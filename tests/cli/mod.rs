@@ -5,6 +5,7 @@ mod agent_presets;
 mod closed;
 mod config;
 mod cron_accounts;
+mod cron_agenda;
 mod cron_agents;
 mod cron_bursts;
 mod cron_by_hand;

@@ -6,12 +6,13 @@
 //! however many of its steps want it, and leaves the more of it to others.
 
 use std::sync::mpsc::{TryRecvError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
+use super::{Dispatcher, blocking};
 use crate::cron::job_list::JobList;
-use crate::cron::jobs_file::{Change, JobsFile};
+use crate::cron::jobs_file::{Change, JobsFile, Version};
 use crate::cron::jobs_group::{Waiting, broke, make_all, waiting};
 use crate::cron::jobs_lock;
 use crate::error::Result;
@@ -72,8 +73,34 @@ impl JobsDoor {
         }
     }
 
+    /// The same as [`JobsFile::update_version`], with nobody else's change beside it.
+    fn update_alone<T>(
+        &self,
+        file: &JobsFile,
+        now: Timestamp,
+        change: impl FnMut(&mut JobList<'_>, Option<Version>) -> Result<Change<T>>,
+    ) -> Result<(T, Option<Version>)> {
+        let since = jobs_lock::awake();
+        let _lead = self.lead.lock().unwrap_or_else(PoisonError::into_inner);
+        file.update_since(since, now, change)
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Dispatcher {
+    /// Changes the job store alone, for one who keeps what he knows of a version of it.
+    ///
+    /// # Errors
+    /// As [`JobsFile::update_version`].
+    pub(in crate::cron) async fn with_version<T: Send + 'static>(
+        &self,
+        change: impl FnMut(&mut JobList<'_>, Option<Version>) -> Result<Change<T>> + Send + 'static,
+    ) -> Result<(T, Option<Version>)> {
+        let (file, now, door) = (self.jobs(), self.now(), Arc::clone(&self.jobs));
+        blocking(move || door.update_alone(&file, now, change)).await
     }
 }
 
@@ -97,7 +124,6 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::thread::{JoinHandle, spawn, yield_now};
     use std::time::Duration;
 

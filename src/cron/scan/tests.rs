@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cron::due::{NoWitness, Witness};
+use crate::cron::due::{NoWitness, Policy, Witness};
 use crate::cron::next::Zones;
 
 /// A job of each minute whose slot of 9:50 waits for room.
@@ -59,6 +59,7 @@ fn a_slot_that_had_run_keeps_the_cadence_and_those_after_it_are_on_record() {
     let (_, Records { slots, .. }) = scan(
         &mut jobs,
         (&scene, &InFlight::new(), None),
+        Earlier::default(),
         &mut String::new,
     );
     let next = &jobs.got(0).unwrap()["next_run_at"];
@@ -94,8 +95,12 @@ fn b49_a_slot_that_comes_while_its_job_waits_is_passed_over_and_says_why() {
     };
     let before = waiting();
     let mut jobs = JobList::from(vec![before.clone()]);
-    let (change, Records { slots, .. }) =
-        scan(&mut jobs, (&scene, &in_flight, None), &mut String::new);
+    let (change, Records { slots, .. }) = scan(
+        &mut jobs,
+        (&scene, &in_flight, None),
+        Earlier::default(),
+        &mut String::new,
+    );
     let Change::Write((found, _)) = change else {
         panic!("the slot goes off the schedule");
     };
@@ -151,6 +156,7 @@ fn a_job_that_nothing_finds_by_its_id_is_refused_at_its_slots_and_starts_no_othe
     let (change, records) = scan(
         &mut jobs,
         (&scene, &InFlight::new(), None),
+        Earlier::default(),
         &mut String::new,
     );
     let Change::Write((found, _)) = change else {
@@ -191,6 +197,7 @@ fn what_a_repair_takes_away_is_kept_in_a_backup() {
         let (change, _) = scan(
             &mut jobs,
             (&scene, &InFlight::new(), None),
+            Earlier::default(),
             &mut String::new,
         );
         change
