@@ -5,7 +5,7 @@ use hermes::child::spawn::Watch;
 use hermes::cron::stop_run::{self, PATIENCE, Target};
 use hermes::error::{Error, Kind, Result};
 use hermes::host::identity_probe::own_identity;
-use hermes::ledger::{Execution, ExecutionFacts, Ledger, Status, rows};
+use hermes::ledger::{Execution, ExecutionFacts, Ledger, Outcome, Status, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::json;
@@ -53,13 +53,14 @@ impl Cancel {
             ),
             Target::Abandoned if self.dry_run => (
                 false,
-                format!("Nobody runs {id} any more; its row would be closed."),
+                match row.status {
+                    Status::Claimed => format!(
+                        "Run {id} never began; it would be cancelled, and its slot with it."
+                    ),
+                    _ => format!("Nobody runs {id} any more; its row would be closed."),
+                },
             ),
-            Target::Abandoned => {
-                run::sweep(runtime, &desk)?;
-                let closed = format!("Nobody ran {id} any more; its row is closed now.");
-                (false, closed)
-            }
+            Target::Abandoned => (false, close(runtime, &desk, &row)?),
             Target::Worker { pid, .. } if self.dry_run => (
                 false,
                 format!(
@@ -122,6 +123,33 @@ fn end(
         run::sweep(runtime, desk)?;
     }
     Ok(ended)
+}
+
+/// Closes the row of a run that nobody runs any more. One that never began is cancelled, and its slot with
+/// it: else the next pass would run it after all.
+fn close(runtime: &mut Runtime, desk: &Desk, row: &Execution) -> Result<String> {
+    let id = reference::short(&row.id);
+    let zone = desk.zone.zones.configured.clone();
+    let mut ledger = Ledger::open(&desk.home.ledger(), zone)?;
+    let never_began = row.status == Status::Claimed;
+    if never_began {
+        stop_run::give_up(&ledger, row, desk.now)?;
+    }
+    run::sweep(runtime, desk)?;
+    let now = ledger.read(|c| rows::execution_by_id(c, &row.id))?;
+    if now.is_some_and(|row| row.status.is_open()) {
+        let message = format!("nobody runs {id} any more, and its row could not be closed");
+        return Err(Error::new(Kind::Failed, message).with_hint(
+            "what stands in the way is said above, or by: hermes cron doctor --only ledger",
+        ));
+    }
+    if !never_began {
+        return Ok(format!("Nobody ran {id} any more; its row is closed now."));
+    }
+    ledger.close_slot(&row.id, (Outcome::Skipped, stop_run::NEVER_BEGAN), desk.now)?;
+    Ok(format!(
+        "Run {id} never began; it is cancelled, and so is its slot."
+    ))
 }
 
 /// The run that is meant, and what we recorded of it.

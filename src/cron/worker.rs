@@ -302,7 +302,7 @@ impl Worker {
             return self.stopped();
         };
         fault::point("worker.ran");
-        let oom = end::oom_kills() > before && (report.signal == Some(9) || !report.ok);
+        let oom = end::oom_kills() > before && end::may_be_oom(&report, self.seat.unit.is_some());
         self.end(report, started, oom).await
     }
 

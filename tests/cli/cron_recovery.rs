@@ -179,6 +179,46 @@ fn a_run_that_somebody_cancelled_is_no_incident() {
 }
 
 #[test]
+fn a_run_that_never_began_is_cancelled_with_its_slot() {
+    let sandbox = due(&json!({}));
+    pass(&sandbox, "dispatcher.row");
+    assert_eq!(row(&sandbox).0, "claimed");
+    let (code, out, err) = said(&sandbox, &["cron", "cancel", ID]);
+    assert!(code == 0 && out.contains("never began"), "{out}{err}");
+    assert_eq!(row(&sandbox).0, "unknown");
+    let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
+    let sql = "SELECT outcome || ': ' || reason FROM cron_slots";
+    let slots = || ledger.query_row(sql, [], |row| row.get::<_, String>(0));
+    let told = "skipped: a person cancelled it before it began";
+    assert_eq!(slots().expect("one slot"), told);
+    // Nobody runs it after all.
+    pass(&sandbox, "none");
+    assert_eq!(row(&sandbox).0, "unknown");
+    assert_eq!(slots().expect("one slot"), told);
+    assert_eq!(incidents(&sandbox), [""; 0]);
+}
+
+#[test]
+fn a_run_on_offer_is_not_told_as_cancelled() {
+    let sandbox = due(&json!({}));
+    pass(&sandbox, "dispatcher.offered");
+    let (code, out, err) = said(&sandbox, &["cron", "cancel", ID]);
+    assert!(code == 1 && err.contains("try again in 30 s"), "{out}{err}");
+    assert_eq!(row(&sandbox).0, "claimed");
+}
+
+#[test]
+fn what_is_left_on_a_one_shot_that_is_over_asks_for_no_second_run() {
+    let found = |state: &str| {
+        let claim = json!({"at": "2026-06-17T09:00:00+00:00", "by": "elsewhere:1:aa"});
+        let own = json!({"state": state, "fire_claim": claim, "next_run_at": null});
+        let sandbox = with(&[job(ID, &own)]);
+        said(&sandbox, &["cron", "doctor", "--only", "HM514"]).0
+    };
+    assert_eq!((found("scheduled"), found("completed")), (1, 0));
+}
+
+#[test]
 fn a_cancelled_run_that_is_booked_later_is_no_incident() {
     let sandbox = due(&json!({}));
     cancelled(&sandbox);

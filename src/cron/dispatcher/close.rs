@@ -36,7 +36,7 @@ impl Dispatcher {
     pub(super) async fn close(
         &self,
         id: &str,
-        status: Option<ExitStatus>,
+        witnessed: Witnessed,
         claim: Option<&str>,
     ) -> Result<bool> {
         let Some(row) = self.row(id).await?.filter(|row| row.status.is_open()) else {
@@ -48,7 +48,7 @@ impl Dispatcher {
             .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &execution)))
             .await?
             .unwrap_or_default();
-        let seen = self.look_back(&facts, status).await;
+        let seen = self.look_back(&facts, witnessed).await;
         if !seen.other_boot {
             self.kill_what_is_left(id).await;
         }
@@ -75,13 +75,17 @@ impl Dispatcher {
     }
 
     /// What tells why a run ended.
-    async fn look_back(&self, facts: &ExecutionFacts, status: Option<ExitStatus>) -> Seen {
+    async fn look_back(&self, facts: &ExecutionFacts, witnessed: Witnessed) -> Seen {
         use std::os::unix::process::ExitStatusExt as _;
+        let status = match witnessed {
+            Witnessed::Exit(status) => Some(status),
+            Witnessed::End | Witnessed::Nothing => None,
+        };
         let mut seen = Seen {
             other_boot: self.is_of_another_boot(facts),
             signal: status.and_then(|status| status.signal()),
             exit: status.and_then(|status| status.code()),
-            dispatcher_gone: status.is_none() && facts.mode == "degraded",
+            dispatcher_gone: witnessed == Witnessed::Nothing && facts.mode == "degraded",
             ..Seen::default()
         };
         self.look_at_unit(facts, &mut seen).await;
@@ -200,6 +204,17 @@ impl Dispatcher {
             ));
         }
     }
+}
+
+/// What this process has seen of the end of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Witnessed {
+    /// It was our child, and ended so.
+    Exit(ExitStatus),
+    /// It was somebody else's, lived while this process did, and is gone: no restart took it along.
+    End,
+    /// It was gone when this process came.
+    Nothing,
 }
 
 /// How a run ended whose owner could not say so in its job.

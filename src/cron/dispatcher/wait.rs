@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::close::LOOK_AGAIN;
+use super::close::{LOOK_AGAIN, Witnessed};
 use super::in_hand::Grip;
 use super::launch::Risk;
 use super::{Dispatcher, Fate, Order, blocking};
@@ -145,7 +145,8 @@ impl Dispatcher {
         if let Some(watch) = pid.map(Watch::of).transpose()?.flatten() {
             watch.ended().await?;
         }
-        self.close(id, status, Some(claim)).await
+        let witnessed = status.map_or(Witnessed::End, Witnessed::Exit);
+        self.close(id, witnessed, Some(claim)).await
     }
 
     async fn owner_of(&self, id: &str) -> Result<Option<u32>> {
@@ -207,7 +208,7 @@ impl Dispatcher {
                 swept.undelivered.push(row.id);
                 continue;
             }
-            match self.close(&row.id, None, None).await {
+            match self.close(&row.id, Witnessed::Nothing, None).await {
                 Ok(true) => swept.closed.push(row.id),
                 Ok(false) => {}
                 Err(error) => {
@@ -255,6 +256,7 @@ impl Dispatcher {
     /// # Errors
     /// When its end cannot be learned.
     pub async fn wait_for_stranger(&self, id: &str) -> Result<()> {
+        let mut witnessed = Witnessed::Nothing;
         // Its owner may change, from a dispatcher to a worker, and may live on after its end.
         while let Some(row) = self.row(id).await?.filter(|row| row.status.is_open()) {
             let liveness = self.liveness_of(&row).await?;
@@ -265,6 +267,9 @@ impl Dispatcher {
                     return Ok(());
                 }
                 break;
+            }
+            if liveness == Liveness::Alive {
+                witnessed = Witnessed::End;
             }
             let pid = row.pid.and_then(|pid| u32::try_from(pid).ok());
             match pid.map(Watch::of).transpose()?.flatten() {
@@ -278,7 +283,7 @@ impl Dispatcher {
                 None => tokio::time::sleep(LOOK_AGAIN).await,
             }
         }
-        self.close(id, None, None).await.map(drop)
+        self.close(id, witnessed, None).await.map(drop)
     }
 
     /// A row on offer, whose worker may be on its way although the dispatcher is gone.

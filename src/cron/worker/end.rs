@@ -259,6 +259,12 @@ impl Worker {
     }
 }
 
+/// Whether a run may have ended because the kernel killed in our cgroup meanwhile. In a unit of its own it was
+/// something of the run; in the dispatcher's cgroup it may have been anybody, unless the run was killed too.
+pub(super) fn may_be_oom(report: &Report, is_placed: bool) -> bool {
+    report.signal == Some(9) || (is_placed && !report.ok)
+}
+
 /// How often the kernel has killed in our cgroup for want of memory; 0 without a memory controller.
 pub(super) fn oom_kills() -> u64 {
     let Some(cgroup) = own_cgroup() else { return 0 };
@@ -291,4 +297,31 @@ pub(super) fn manager_word() -> &'static str {
 
 pub(super) fn properties(seat: &Seat) -> String {
     serde_json::json!({ "rejected": seat.dropped, "unplaced_because": seat.because }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_had_killed_is_no_want_of_memory_of_a_run() {
+        let report = |ok, signal| Report {
+            ok,
+            error: None,
+            body: String::new(),
+            monitor_digest: None,
+            time_limit: false,
+            cancelled: false,
+            signal,
+        };
+        for (report, placed, unplaced) in [
+            (report(false, Some(9)), true, true),
+            (report(false, None), true, false),
+            (report(false, Some(15)), true, false),
+            (report(true, None), false, false),
+        ] {
+            let may_be = [true, false].map(|is_placed| may_be_oom(&report, is_placed));
+            assert_eq!(may_be, [placed, unplaced], "{report:?}");
+        }
+    }
 }

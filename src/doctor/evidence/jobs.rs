@@ -229,11 +229,16 @@ impl Job {
         matches!(self.schedule.kind.as_str(), "interval" | "cron")
     }
 
+    /// Whether nothing will start it again of itself: completed, or in error without a schedule to recover by.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.state == "completed" || (self.state == "error" && !self.is_recurring())
+    }
+
     /// Whether it is to fire: switched on, not paused, not at its end.
     #[must_use]
     pub fn is_armed(&self) -> bool {
-        let over = self.state == "completed" || (self.state == "error" && !self.is_recurring());
-        self.enabled && !self.is_paused() && !over
+        self.enabled && !self.is_paused() && !self.is_over()
     }
 
     /// Whether somebody paused it.

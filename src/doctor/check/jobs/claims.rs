@@ -44,6 +44,8 @@ fn claims(evidence: &Evidence) -> Outcome {
                 ]
                 .into_iter()
                 .filter_map(|(name, claim, life)| Some((name, claim.as_ref()?, life)))
+                // What is left on a job that is over holds nothing up, and running it would run it twice.
+                .filter(|_| !job.is_over())
                 .find_map(|mark| stale(evidence, home, job, mark)),
             );
             if let Some(ledger) = ledger
