@@ -206,6 +206,13 @@ fn left_behind(sandbox: &Sandbox) -> Vec<String> {
     found.filter_map(|path| words(path).ok()).collect()
 }
 
+/// The slot of each run, as its own row has it: that of a slot names one run alone.
+fn slots_of_runs(sandbox: &Sandbox) -> Vec<(String, (String, String))> {
+    let sql = "SELECT id, job_id, scheduled_instant FROM executions";
+    let found = rows(sandbox, sql).into_iter();
+    found.map(|[id, job, slot]| (id, (job, slot))).collect()
+}
+
 fn killed(lives: u32, seed: u64) {
     let sandbox = busy_home();
     let mut now: Timestamp = BEGIN.parse().expect("an instant");
@@ -214,10 +221,7 @@ fn killed(lives: u32, seed: u64) {
     for _ in 0..lives {
         one_life(&sandbox, &mut now, &mut chance);
         if sandbox.home().join("cron/executions.db").exists() {
-            let sql = "SELECT execution_id, job_id, scheduled_at FROM cron_slots \
-                       WHERE execution_id IS NOT NULL";
-            let found = rows(&sandbox, sql).into_iter();
-            slot_of.extend(found.map(|[id, job, slot]| (id, (job, slot))));
+            slot_of.extend(slots_of_runs(&sandbox));
         }
     }
     // Nobody kills any more: a handover's patience, and some passes.
@@ -229,6 +233,7 @@ fn killed(lives: u32, seed: u64) {
     }
     assert!(last.clock("settle"));
     last.stop();
+    slot_of.extend(slots_of_runs(&sandbox));
     judge(&sandbox, now, &slot_of);
 }
 
@@ -241,10 +246,9 @@ fn judge(sandbox: &Sandbox, now: Timestamp, slot_of: &BTreeMap<String, (String, 
     for line in lines(sandbox, "begun") {
         let (job, id) = line.split_once(' ').expect("two words");
         assert!(executions.insert(id.to_owned()), "{id} ran twice");
-        if let Some(slot) = slot_of.get(id) {
-            assert_eq!(slot.0, job);
-            assert!(slots.insert(slot.clone()), "{slot:?} ran twice");
-        }
+        let slot = slot_of.get(id).unwrap_or_else(|| panic!("{id} has no row"));
+        assert!(slot.0 == job && !slot.1.is_empty(), "{id}: {slot:?}");
+        assert!(slots.insert(slot.clone()), "{slot:?} ran twice");
     }
     let ran = executions.len();
     assert!(ran > 20, "{ran} runs");
