@@ -180,3 +180,34 @@ fn a_manager_that_falls_silent_at_a_launch_does_not_hold_up_the_job() {
     assert_eq!(mode(&pass), "scoped");
     assert_eq!(serve.pid(), pid);
 }
+
+#[test]
+#[ignore = "boots a systemd: tests/run rig"]
+fn a_strict_job_is_refused_with_the_remedy_where_the_manager_falls_silent_at_its_launch() {
+    let rig = Rig::with_account(&[], true);
+    let serve = Service::of(&rig, "svc", "");
+    serve.configure("cron:\n  require_restart_safe_scope: true");
+    serve.systemctl("start");
+    arm(&rig, "echo ran");
+    serve.minute().settle();
+    assert_eq!(facts(&runs(&rig)[0]), SCOPE);
+    rig.fault("freeze-manager");
+    // It was found to answer a moment ago: the worker is the first to see that it does not.
+    let output = serve.asked_by_hand();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    serve.settle();
+    let told = runs(&rig);
+    let error = told[0]["error"].as_str().expect("an error");
+    assert!(
+        error.contains("refused: ") && error.contains("hermes cron doctor"),
+        "{error}"
+    );
+    assert!(
+        !error.contains("did not adopt") && !error.contains('\n'),
+        "{error}"
+    );
+    rig.must(&["fault", "thaw"]);
+    arm(&rig, "echo ran");
+    serve.minute().settle();
+    assert_eq!(facts(&runs(&rig)[0]), SCOPE);
+}

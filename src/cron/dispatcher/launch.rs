@@ -94,7 +94,11 @@ impl Dispatcher {
                         Next::GiveUp => {
                             worker.kill().await;
                             self.parts.verdicts.forget();
-                            return Err(Error::new(Kind::Unavailable, why.text));
+                            return Err(if why.is_final {
+                                self.refused_now(why.text).await
+                            } else {
+                                Error::new(Kind::Unavailable, why.text)
+                            });
                         }
                     }
                 }
@@ -144,6 +148,17 @@ impl Dispatcher {
             Arc::clone(&self.parts.clock),
         );
         blocking(move || verdicts.get(&*clock)).await
+    }
+
+    /// The worker refused by what it found, against the verdict that was kept: what is true by now says what
+    /// would mend it, as at any other refusal.
+    async fn refused_now(&self, words: String) -> Error {
+        let verdict = self.verdict().await;
+        let decision = verdict.map(|now| decide(now.facts, self.policy(), WorkerKind::Job));
+        match decision {
+            Ok(decision) if decision.mode == Mode::Refused => self.refusal(&decision),
+            _ => Error::new(Kind::Refused, words),
+        }
     }
 
     fn refusal(&self, decision: &Decision) -> Error {
@@ -331,10 +346,13 @@ fn silence(answer: Answer, environment: &BTreeMap<String, String>) -> Silence {
         Answer::Ended { status, last_words } => {
             // A worker that says why it will not run says so again.
             let is_final = last_words.contains("cannot be placed outside of the dispatcher");
-            let words = if last_words.is_empty() {
+            let last_words = redact(&last_words, environment);
+            let lines = last_words.lines().map(str::trim);
+            let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+            let words = if lines.is_empty() {
                 String::new()
             } else {
-                format!(": {}", redact(&last_words, environment))
+                format!(": {}", lines.join("; "))
             };
             Silence {
                 text: format!("the worker did not adopt its execution ({status}){words}"),
