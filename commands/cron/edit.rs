@@ -57,7 +57,7 @@ impl Edit {
         let desk = Desk::one(runtime)?;
         let wishes = self.wishes(runtime, &desk)?;
         let before = desk.jobs()?;
-        let mut job = reference::job(&before, &self.job)?.clone();
+        let mut job = reference::by_id(&before, &self.job)?.clone();
         let id = Job::read(&job).id().unwrap_or_default().to_owned();
         let keys = edit::edit(&mut job, &wishes, desk.now, &desk.zone.zones)?;
         let situation = desk.situation(runtime);

@@ -2,6 +2,7 @@
 //! the start of it.
 
 use hermes::cron::job::{Job, RawJob};
+use hermes::cron::job_id;
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::Execution;
 use hermes::output::{human, nearest::nearest};
@@ -45,6 +46,34 @@ pub(crate) fn job<'a>(jobs: &'a [RawJob], reference: &str) -> Result<&'a RawJob>
         }
     }
 }
+
+/// The job that is meant, for a command that finds it again by its id.
+///
+/// # Errors
+/// As [`job`], and where its id leads to no job or to another one.
+pub(crate) fn by_id<'a>(jobs: &'a [RawJob], reference: &str) -> Result<&'a RawJob> {
+    let found = job(jobs, reference)?;
+    let view = Job::read(found);
+    let refused = |why: &str| {
+        let label = view.label().escape_debug();
+        Error::new(Kind::Invalid, format!("nothing finds job '{label}': {why}"))
+    };
+    let Some(id) = view.id().filter(|id| !id.is_empty()) else {
+        let why = job_id::objection(&view).unwrap_or_default();
+        return Err(if view.id.is_true() {
+            refused(&why).with_hint(BY_HAND)
+        } else {
+            refused(&why).with_hint("the next pass gives it one: hermes cron tick")
+        });
+    };
+    match job(jobs, id)? {
+        first if std::ptr::eq(first, found) => Ok(found),
+        _ => Err(refused(job_id::BEHIND).with_hint(BY_HAND)),
+    }
+}
+
+/// What no command can name.
+const BY_HAND: &str = "give it an id of its own in cron/jobs.json, with the scheduler stopped";
 
 /// Id, name and schedule of one that may be meant.
 fn candidate(job: &RawJob) -> String {

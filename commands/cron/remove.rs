@@ -47,18 +47,12 @@ impl Remove {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let desk = Desk::one(runtime)?;
         let jobs = desk.jobs()?;
-        let job = reference::job(&jobs, &self.job)?.clone();
+        let job = reference::by_id(&jobs, &self.job)?.clone();
         let view = Job::read(&job);
         let (id, label) = (
             view.id().unwrap_or_default().to_owned(),
             human::printable(view.label()),
         );
-        if id.is_empty() {
-            return Err(
-                Error::new(Kind::Invalid, "the job has no id to remove it by")
-                    .with_hint("the next tick of a scheduler gives it one"),
-            );
-        }
         let others = with_its_id(&jobs, &id);
         let which = format!("job {id} ({label}){}", and_others(&others));
         if !self.dry_run {

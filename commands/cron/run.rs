@@ -82,7 +82,7 @@ impl Run {
     fn attempt(&self, runtime: &mut Runtime) -> Result<Exit> {
         let desk = Desk::one(runtime)?;
         let jobs = desk.jobs()?;
-        let job = reference::job(&jobs, &self.job)?.clone();
+        let job = reference::by_id(&jobs, &self.job)?.clone();
         desk::is_ours_to_run(runtime, &desk.home, "cron run JOB")?;
         let situation = desk.situation(runtime);
         if let Some(stop) = &situation.stop {

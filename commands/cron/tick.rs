@@ -10,6 +10,8 @@ use hermes::cron::dispatcher::settings::machine;
 use hermes::cron::dispatcher::{Dispatcher, Fate, Parts};
 use hermes::cron::due::{self, Change, Due, Note, Order, Policy, Scene};
 use hermes::cron::foresee;
+use hermes::cron::job::{Job, RawJob};
+use hermes::cron::job_id;
 use hermes::cron::stamp::Stamp;
 use hermes::cron::ticker::{Pass, Ticker, stands};
 use hermes::cron::witness_store::StoreWitness;
@@ -201,8 +203,9 @@ impl Tick {
         foresee::foresee(&mut found, &jobs, &scene);
         let eye = Eye::of(&desk, &desk.situation(runtime));
         let refused = found.orders.iter().filter_map(|order| {
-            let why = eye.refusal(&desk, jobs.get(order.index)?)?;
-            Some((order.index, why))
+            let behind = is_behind(&jobs, order).then(|| job_id::BEHIND.to_owned());
+            let why = behind.or_else(|| eye.refusal(&desk, jobs.get(order.index)?));
+            Some((order.index, why?))
         });
         let seen = Seen {
             at: Stamp::of(now, &zone.zones.configured),
@@ -244,6 +247,12 @@ impl Tick {
         }
         Ok(Exit::OK)
     }
+}
+
+/// Whether a job that is due is not the one that its id leads to.
+fn is_behind(jobs: &[RawJob], order: &Order) -> bool {
+    let mut before = jobs.iter().take(order.index);
+    before.any(|job| Job::read(job).id() == Some(order.job_id.as_str()))
 }
 
 /// What a pass would do.

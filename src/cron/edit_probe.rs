@@ -75,7 +75,9 @@ pub fn check(job: &RawJob, home: &Home) -> Result<Task> {
 pub fn hindrance(job: &RawJob, home: &Home) -> Option<(Standing, Error)> {
     let view = Job::read(job);
     // It gets an id with its first scan.
-    view.id()?;
+    if !view.id.is_true() {
+        return None;
+    }
     let place = Place {
         home: home.path(),
         script_timeout: 0,

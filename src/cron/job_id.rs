@@ -9,6 +9,9 @@ use super::loose::Loose;
 /// Longest id that names a file, in bytes: file systems stop at 255, and endings come behind it.
 const LONGEST: usize = 200;
 
+/// What is said of a job whose id leads to another one.
+pub const BEHIND: &str = "a job before it in the store has the same id";
+
 /// An id that is one part of a path, and so stays in the folder that it is put into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileName<'a>(&'a str);

@@ -71,6 +71,7 @@ pub mod stop_file;
 pub mod stop_run;
 pub mod task;
 pub mod text;
+pub mod tick_ends;
 pub mod ticker;
 mod unrun;
 pub mod view;

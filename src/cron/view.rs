@@ -229,8 +229,7 @@ impl View {
     #[must_use]
     pub fn behind_another(mut self) -> Self {
         if self.state.is_armed() {
-            let why = "a job before it in the store has the same id";
-            (self.state, self.because) = (Standing::Never, Some(why.to_owned()));
+            (self.state, self.because) = (Standing::Never, Some(job_id::BEHIND.to_owned()));
         }
         self
     }

@@ -5,13 +5,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::stop_file::InForce;
+use super::tick_ends::{FRESH, TickEnds};
 use crate::dispatch::{Decision, Mode};
 use crate::host::facts::{Program, Viewpoint};
 use crate::host::scheduler_owner::Scheduler;
 use crate::output::human;
-
-/// A heartbeat is fresh for so long, in seconds: three ticks and a bit, as in Hermes Agent.
-pub const FRESH: i64 = 200;
 
 /// What was seen of a home.
 #[derive(Clone, Debug)]
@@ -121,6 +119,9 @@ impl Situation {
                 self.tick_words(now)
             )),
         }
+        if self.scheduler.runs() != Some(false) && fresh == Some(true) {
+            reasons.extend(self.failing(is_starting, now));
+        }
         if let Some(dispatch) = &self.dispatch
             && dispatch.decision.mode == Mode::Refused
         {
@@ -131,6 +132,21 @@ impl Situation {
         } else {
             Firing::No(reasons)
         }
+    }
+
+    /// Why nothing comes of the ticks, where they fail. What a scheduler that has just begun finds of an
+    /// earlier one is no failure; an error of its own is.
+    fn failing(&self, is_starting: bool, now: Timestamp) -> Option<String> {
+        let failed = self.last_error.as_ref();
+        if is_starting && failed.map(|(at, _)| *at) <= self.last_success {
+            return None;
+        }
+        let ends = TickEnds::of(self.last_success, failed.map(|(at, _)| *at), now);
+        let fault = ends.fault().filter(|_| ends.is_failing())?;
+        Some(match failed {
+            Some((_, error)) => format!("{fault} ({error})"),
+            None => fault,
+        })
     }
 
     /// When somebody last ticked, in words.
@@ -281,6 +297,33 @@ mod tests {
         assert!(reasons[0].contains("has never ticked"), "{reasons:?}");
         seen.last_tick = Some(now() - SignedDuration::from_secs(25_200));
         assert_eq!(seen.firing(now()).known(), Some(false));
+    }
+
+    #[test]
+    fn b40_a_scheduler_whose_ticks_fail_fires_nothing() {
+        let ago = |ago| now() - SignedDuration::from_secs(ago);
+        let mut seen = served(Some(20));
+        seen.last_error = Some((ago(20), "OSError: no space".to_owned()));
+        seen.last_success = Some(ago(100));
+        assert_eq!(
+            seen.firing(now()),
+            Firing::Yes,
+            "one failed, the next may not"
+        );
+        seen.last_success = Some(ago(347));
+        let reasons = seen.firing(now()).reasons();
+        assert_eq!(
+            reasons,
+            ["ticks have been failing for 5m 47s (OSError: no space)"]
+        );
+        seen.running_for = Some(60);
+        seen.last_success = None;
+        let reasons = seen.firing(now()).reasons();
+        assert_eq!(reasons, ["no tick has ever ended well (OSError: no space)"]);
+        // What stands there of a scheduler before it, hours ago.
+        seen.last_error = None;
+        seen.last_success = Some(ago(7200));
+        assert_eq!(seen.firing(now()), Firing::Yes);
     }
 
     #[test]

@@ -113,3 +113,79 @@ fn jobs_of_one_id_are_removed_together_and_that_is_said_before() {
     let (_, out, _) = said(&sandbox, &["cron", "remove", "bbbbbbbbbbbb", "--dry-run"]);
     assert!(!out.contains("other"), "{out}");
 }
+
+#[test]
+fn a_verb_changes_the_job_that_was_named_or_none() {
+    let named = |id: serde_json::Value, name: &str| {
+        let mut job = job("x", &json!({"name": name}));
+        job["id"] = id;
+        job
+    };
+    let mut bare = named(json!(""), "bare");
+    bare.as_object_mut().expect("a job").remove("id");
+    let sandbox = with(&[
+        named(json!("dup"), "good"),
+        named(json!("dup"), "two"),
+        named(json!(""), "other"),
+        named(json!(7), "seven"),
+        bare,
+    ]);
+    let before = stored(&sandbox);
+    for (name, why) in [
+        ("two", "a job before it in the store has the same id"),
+        ("other", "it has no id"),
+        ("bare", "it has no id"),
+        ("seven", "its id is no text"),
+    ] {
+        for (verb, more) in [
+            ("pause", &[][..]),
+            ("resume", &[]),
+            ("edit", &["--name", "new"]),
+            ("run", &[]),
+            ("remove", &["--yes"]),
+        ] {
+            let words = [&["cron", verb, name], more].concat();
+            let (code, out, err) = said(&sandbox, &words);
+            assert!(code != 0 && err.contains(why), "{words:?}: {out} {err}");
+            assert!(!err.contains("meanwhile"), "{words:?}: {err}");
+        }
+    }
+    assert_eq!(stored(&sandbox), before, "nothing was changed");
+    let (code, out, err) = said(&sandbox, &["cron", "pause", "good"]);
+    assert!(code == 0 && out.contains("(good)"), "{out} {err}");
+    let states: Vec<_> = stored(&sandbox)
+        .iter()
+        .map(|job| job["state"].clone())
+        .collect();
+    assert_eq!(
+        states,
+        ["paused", "scheduled", "scheduled", "scheduled", "scheduled"]
+    );
+}
+
+#[test]
+fn a_dry_run_refuses_the_ids_that_a_pass_refuses() {
+    let due = json!({"next_run_at": DUE});
+    let mut numbered = job("x", &due);
+    numbered["id"] = json!(7);
+    let sandbox = with(&[numbered, job("dup", &due), job("dup", &due)]);
+    let (_, seen, _) = document(&sandbox, &["cron", "tick", "--dry-run"]);
+    let refused: Vec<_> = seen["orders"]
+        .as_array()
+        .expect("orders")
+        .iter()
+        .map(|order| order["refused"].as_str())
+        .collect();
+    assert_eq!(
+        refused,
+        [
+            Some("its id is no text"),
+            None,
+            Some("a job before it in the store has the same id"),
+        ]
+    );
+    let (code, out, err) = said(&sandbox, &["cron", "tick"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("dup  ok"), "{out}");
+    assert_eq!(out.matches("ok (").count(), 1, "{out}");
+}

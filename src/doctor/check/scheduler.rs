@@ -11,6 +11,7 @@ use self::serving::Beating;
 use self::ways::{restart, start};
 use super::homes::{self, each};
 use super::{Check, Group, Outcome};
+use crate::cron::tick_ends::TickEnds;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Severity};
 use crate::host::facts::Role;
@@ -355,24 +356,13 @@ fn success(evidence: &Evidence) -> Outcome {
         }
         let words = ticker.error.got().map(|error| error.text.as_str());
         let good = ticker.success.got().copied();
-        let age = good.map(|good| evidence.now.duration_since(good).as_secs());
-        let (severity, summary) = match (age, words) {
-            (Some(age), _) if age > serving::FRESH => {
-                let since = human::duration(age);
-                (
-                    Severity::Error,
-                    format!("ticks have been failing for {since}"),
-                )
-            }
-            (Some(_), Some(_)) if ticker.error.got().map(|error| error.at) > good => {
-                (Severity::Warning, "the last tick failed".to_owned())
-            }
-            (None, Some(_)) => (Severity::Error, "no tick has ever ended well".to_owned()),
-            (None, None) => (
-                Severity::Warning,
-                "ticking, but no tick has ended well yet".to_owned(),
-            ),
-            _ => return,
+        let failed = ticker.error.got().map(|error| error.at);
+        let ends = TickEnds::of(good, failed, evidence.now);
+        let Some(summary) = ends.fault() else { return };
+        let severity = if ends.is_failing() {
+            Severity::Error
+        } else {
+            Severity::Warning
         };
         let mut finding = Finding::new("HM406", homes::subject(home), summary)
             .severity(severity)

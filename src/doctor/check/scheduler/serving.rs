@@ -1,13 +1,11 @@
 //! Which processes serve a home, and which of them tick its jobs.
 
+pub(in crate::doctor::check) use crate::cron::tick_ends::FRESH;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Read};
 use crate::host::facts::{HomeRecords, ProcessFacts};
 use crate::host::liveness::Identity;
 use crate::host::scheduler_owner::{self, Scheduler, scheduler};
 
-/// How old a heartbeat may be, in seconds: three passes of a minute, and some slack. The same bound
-/// as Hermes Agent's.
-pub(in crate::doctor::check) const FRESH: i64 = 200;
 /// Clocks of two processes may differ by this much, in seconds.
 pub(in crate::doctor::check) const SKEW: i64 = 5;
 
