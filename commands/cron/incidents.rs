@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::desk::Desk;
 use super::incident_orders::{Ack, Close};
+use super::runs::unreadable;
 use crate::exit::Exit;
 
 /// List incidents, the last seen first
@@ -112,11 +113,26 @@ impl List {
     /// Prints them.
     fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let mut homes = Vec::new();
+        let mut exit = Exit::OK;
         let desks = Desk::all(runtime)?;
         let several = desks.len() > 1;
         for desk in desks {
             let most = usize::try_from(self.limit).unwrap_or(usize::MAX);
-            let found: Vec<_> = all(&desk)?
+            let found = match all(&desk) {
+                Ok(found) => found,
+                Err(error) if several => {
+                    exit = Exit::FAILED;
+                    if self.json {
+                        homes.push(unreadable(&desk.home, &error));
+                    } else {
+                        heading(runtime, &desk)?;
+                        runtime.out.error(&error);
+                    }
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let found: Vec<_> = found
                 .into_iter()
                 .filter(|incident| self.state.takes(&incident.state))
                 .map(redacted)
@@ -131,9 +147,7 @@ impl List {
                 continue;
             }
             if several {
-                let path = human::printable(&desk.home.path().display().to_string());
-                let line = runtime.out.style.heading(&path);
-                runtime.out.line(&line)?;
+                heading(runtime, &desk)?;
             }
             print(runtime, &desk, &found)?;
         }
@@ -141,8 +155,14 @@ impl List {
             let document = json!({ "schema": "hermes.cron-incidents/1", "homes": homes });
             json::print(&mut runtime.out, &document)?;
         }
-        Ok(Exit::OK)
+        Ok(exit)
     }
+}
+
+fn heading(runtime: &mut Runtime, desk: &Desk) -> Result<()> {
+    let path = human::printable(&desk.home.path().display().to_string());
+    let line = runtime.out.style.heading(&path);
+    runtime.out.line(&line)
 }
 
 /// All that the ledger keeps.

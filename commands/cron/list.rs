@@ -1,22 +1,16 @@
 //! `hermes cron list`: every job, where it stands, and whether anything will fire.
 
-use std::collections::HashSet;
-
 use clap::Args;
-use hermes::agent;
-use hermes::cron::edit_probe;
-use hermes::cron::job::{Job, RawJob};
-use hermes::cron::view::{self, Standing, View};
+use hermes::cron::view::{Standing, View};
 use hermes::cron::view_firing::{Dispatch, Firing, Situation};
-use hermes::dispatch::Mode;
 use hermes::error::Result;
 use hermes::output::layout::{self, Step};
 use hermes::output::{human, json, wrap};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
-use super::create::is_agents;
 use super::desk::{Desk, warn_of};
+use super::eye::Eye;
 use crate::exit::Exit;
 
 /// List the jobs
@@ -48,55 +42,6 @@ pub(crate) struct Listing {
     pub(crate) jobs: Result<Vec<View>>,
 }
 
-/// How the jobs of a home are looked at: with what would become of them when they are due.
-pub(crate) struct Eye {
-    agents: bool,
-    no_agent: Option<String>,
-    /// Why no worker may be started at all.
-    all_refused: Option<String>,
-}
-
-impl Eye {
-    /// For the jobs of a home that is scheduled so.
-    pub(crate) fn of(desk: &Desk, situation: &Situation) -> Self {
-        let agent = agent::Settings::of(&desk.config).and_then(|agent| agent.resolve());
-        let dispatch = situation.dispatch.as_ref();
-        let refused = dispatch.filter(|dispatch| dispatch.decision.mode == Mode::Refused);
-        Self {
-            agents: is_agents(&situation.scheduler),
-            no_agent: agent.err().map(|error| error.to_string()),
-            all_refused: refused.map(|dispatch| format!("refused: {}", dispatch.why())),
-        }
-    }
-
-    /// Why a job would be refused if it were due.
-    pub(crate) fn refusal(&self, desk: &Desk, job: &RawJob) -> Option<String> {
-        match edit_probe::hindrance(job, &desk.home) {
-            Some((Standing::Refused, error)) => return Some(error.to_string()),
-            _ if self.all_refused.is_some() => return self.all_refused.clone(),
-            _ => {}
-        }
-        let asks = !Job::read(job).no_agent.is_true();
-        self.no_agent.clone().filter(|_| asks)
-    }
-
-    /// Looks at a job.
-    pub(crate) fn see(&self, desk: &Desk, job: &RawJob) -> View {
-        let view = view::view(&Job::read(job), desk.now, &desk.zone.zones);
-        if self.agents {
-            return view.run_by_agent();
-        }
-        if view.state != Standing::Active {
-            return view;
-        }
-        match (edit_probe::hindrance(job, &desk.home), &self.no_agent) {
-            (Some((state, error)), _) => view.in_vain(state, &error.in_full()),
-            (None, Some(why)) => view.without_agent(why),
-            (None, None) => view,
-        }
-    }
-}
-
 /// Why nothing comes of any job that is armed; none where something does, or none is armed.
 fn all_in_vain(jobs: &[View]) -> Option<String> {
     let armed: Vec<_> = jobs.iter().filter(|view| view.state.is_armed()).collect();
@@ -119,19 +64,10 @@ impl Listing {
     pub(crate) fn of(desk: Desk, runtime: &Runtime) -> Self {
         let mut situation = desk.situation(runtime);
         let eye = Eye::of(&desk, &situation);
-        let jobs = desk.jobs().map(|jobs| {
-            let mut ids = HashSet::new();
-            let mut first_of_its_id = |view: View| {
-                if view.id.is_empty() || ids.insert(view.id.clone()) {
-                    view
-                } else {
-                    view.behind_another()
-                }
-            };
-            let see = |job| first_of_its_id(eye.see(&desk, job));
-            jobs.iter().map(see).collect::<Vec<_>>()
-        });
-        situation.all_in_vain = jobs.as_deref().ok().and_then(all_in_vain);
+        let jobs = desk.jobs().map(|jobs| eye.see(&desk, &jobs));
+        // What refuses all of them is said of the dispatch.
+        let seen = jobs.as_deref().ok().filter(|_| !eye.refuses_all());
+        situation.all_in_vain = seen.and_then(all_in_vain);
         Self {
             desk,
             situation,
@@ -145,10 +81,11 @@ impl Listing {
             return Exit::FAILED;
         };
         let stuck = |view: &View| {
-            matches!(
+            let ends = matches!(
                 view.state,
-                Standing::Overdue | Standing::OnceMore | Standing::Never | Standing::Missed
-            )
+                Standing::OnceMore | Standing::Never | Standing::Missed
+            );
+            ends || view.overdue_seconds.is_some()
         };
         if jobs.iter().any(stuck) {
             return Exit::FAILED;

@@ -5,7 +5,8 @@ use hermes::cron::delivery::{self, Delivered};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::redact::redact;
 use hermes::db::Stamp;
-use hermes::error::Result;
+use hermes::error::{Error, Kind, Result};
+use hermes::home::Home;
 use hermes::ledger::{Cause, Execution, ExecutionFacts, Outcome, Slot, SlotRange, Status, rows};
 use hermes::output::layout::{self, Step};
 use hermes::output::{human, json};
@@ -66,33 +67,49 @@ const KEPT: u32 = 2_000;
 impl Runs {
     /// Prints the runs.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        let mut kept = Vec::new();
         let desks = Desk::all(runtime)?;
         let several = desks.len() > 1;
-        let mut missing = None;
-        for desk in desks {
-            match self.of(desk) {
-                Ok(found) => kept.push(found),
-                Err(error) if several => missing = missing.or(Some(error)),
-                Err(error) => return Err(error),
-            }
+        let looked = desks.into_iter().map(|desk| {
+            let home = desk.home.clone();
+            (home, self.of(desk))
+        });
+        let mut homes: Vec<_> = looked.collect();
+        let is_missing = |kept: &Result<Kept>| {
+            let error = kept.as_ref().err();
+            self.job.is_some() && error.is_some_and(|error| error.kind() == Kind::NotFound)
+        };
+        // A job of one home is missing in the others.
+        if homes.iter().any(|(_, kept)| !is_missing(kept)) {
+            homes.retain(|(_, kept)| !is_missing(kept));
         }
-        if let (true, Some(error)) = (kept.is_empty(), missing) {
-            return Err(error);
+        if !several || homes.iter().all(|(_, kept)| is_missing(kept)) {
+            homes.truncate(1);
+            homes = match homes.pop() {
+                Some((_, Err(error))) => return Err(error),
+                only => only.into_iter().collect(),
+            };
         }
+        let exit = if homes.iter().all(|(_, kept)| kept.is_ok()) {
+            Exit::OK
+        } else {
+            Exit::FAILED
+        };
         if self.json {
-            json::print(&mut runtime.out, &document(&kept))?;
-            return Ok(Exit::OK);
+            json::print(&mut runtime.out, &document(&homes))?;
+            return Ok(exit);
         }
-        for home in &kept {
+        for (home, kept) in &homes {
             if several {
-                let path = human::printable(&home.desk.home.path().display().to_string());
+                let path = human::printable(&home.path().display().to_string());
                 let line = runtime.out.style.heading(&path);
                 runtime.out.line(&line)?;
             }
-            print(runtime, home, self.failed)?;
+            match kept {
+                Ok(kept) => print(runtime, kept, self.failed)?,
+                Err(error) => runtime.out.error(error),
+            }
         }
-        Ok(Exit::OK)
+        Ok(exit)
     }
 
     fn of(&self, desk: Desk) -> Result<Kept> {
@@ -169,21 +186,34 @@ impl Kept {
     }
 }
 
-fn document(kept: &[Kept]) -> Value {
-    let homes: Vec<_> = kept
+fn document(homes: &[(Home, Result<Kept>)]) -> Value {
+    let homes: Vec<_> = homes
         .iter()
-        .map(|home| {
-            let runs = home.runs.iter().map(|run| to_json(run, home.facts_of(run)));
-            json!({
-                "home": home.desk.home.path(),
-                "profile": home.desk.home.profile(),
-                "runs": runs.collect::<Vec<_>>(),
-                "slots_not_run": home.slots,
-                "slot_ranges": home.ranges,
-            })
+        .map(|(home, kept)| match kept {
+            Ok(kept) => {
+                let runs = kept.runs.iter().map(|run| to_json(run, kept.facts_of(run)));
+                json!({
+                    "home": home.path(),
+                    "profile": home.profile(),
+                    "runs": runs.collect::<Vec<_>>(),
+                    "slots_not_run": kept.slots,
+                    "slot_ranges": kept.ranges,
+                })
+            }
+            Err(error) => unreadable(home, error),
         })
         .collect();
     json!({ "schema": "hermes.cron-runs/1", "homes": homes })
+}
+
+/// A home that could not be looked at, in the document of several.
+pub(crate) fn unreadable(home: &Home, error: &Error) -> Value {
+    let mut entry = error.to_json();
+    if let Value::Object(entry) = &mut entry {
+        entry.insert("home".into(), json!(home.path()));
+        entry.insert("profile".into(), json!(home.profile()));
+    }
+    entry
 }
 
 /// A run for `--json`: the row of the ledger, and what we recorded beside it. Instants are as stored.

@@ -8,7 +8,7 @@ use hermes::cron::next::next_fire;
 use hermes::cron::redact::redact;
 use hermes::cron::view::View;
 use hermes::db::Snapshot;
-use hermes::error::{Error, Result};
+use hermes::error::{Error, Kind, Result};
 use hermes::ledger::{Execution, ExecutionFacts, rows};
 use hermes::output::{human, json, layout};
 use hermes::runtime::Runtime;
@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 
 use super::create::{schedule_words, timeout_words};
 use super::desk::Desk;
-use super::list::{Eye, last_words, next_words};
+use super::eye::Eye;
+use super::list::{last_words, next_words};
 use super::reference;
 use super::runs::{print_slots, to_json};
 use crate::exit::Exit;
@@ -48,10 +49,9 @@ const COMING: usize = 3;
 impl Show {
     /// Prints the job.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        let (desk, job) = find(runtime, &self.job)?;
+        let (desk, job, seen) = find(runtime, &self.job)?;
         let view = Job::read(&job);
         let id = view.id().unwrap_or_default().to_owned();
-        let seen = Eye::of(&desk, &desk.situation(runtime)).see(&desk, &job);
         let copy = desk.ledger()?;
         let runs = attempts(&desk, copy.as_ref(), &id)?;
         let slots = desk.read(copy.as_ref(), |copy| {
@@ -110,20 +110,47 @@ fn attempts(desk: &Desk, copy: Option<&Snapshot>, id: &str) -> Result<Vec<Attemp
     runs.into_iter().map(with_facts).collect()
 }
 
-/// The job that is meant, in whichever home of those that are meant.
-pub(crate) fn find(runtime: &mut Runtime, named: &str) -> Result<(Desk, RawJob)> {
-    let mut missing = None;
+/// The job that is meant, in whichever home of those that are meant, as it is and as it is looked at. A home
+/// that cannot be read is in the way only where no other has the job.
+fn find(runtime: &mut Runtime, named: &str) -> Result<(Desk, RawJob, View)> {
+    let mut missing: Option<Error> = None;
+    let mut found = Vec::new();
     for desk in Desk::all(runtime)? {
-        let jobs = desk.jobs()?;
-        match reference::job(&jobs, named) {
-            Ok(job) => {
-                let job = job.clone();
-                return Ok((desk, job));
-            }
-            Err(error) => missing = missing.or(Some(error)),
+        let place = desk.jobs().and_then(|jobs| {
+            let job = reference::job(&jobs, named)?;
+            let place = jobs.iter().position(|other| std::ptr::eq(other, job));
+            Ok((place.unwrap_or_default(), jobs))
+        });
+        match place {
+            Ok((place, jobs)) => found.push((desk, place, jobs)),
+            // That a home cannot be read says more than that another one has no such job.
+            Err(error) if missing.as_ref().is_none_or(is_no_job) => missing = Some(error),
+            Err(_) => {}
         }
     }
-    Err(missing.unwrap_or_else(|| Error::usage("there is no home to look in")))
+    if found.len() > 1 {
+        let homes = human::count(found.len(), "home", "homes");
+        let message = format!("{homes} have a job '{}'", named.escape_debug());
+        let error = Error::new(Kind::NotFound, message).with_hint("name one by its home:");
+        return Err(found.iter().fold(error, |error, (desk, ..)| {
+            error.with_hint(format!("--profile {}", desk.home.profile()))
+        }));
+    }
+    let Some((desk, place, jobs)) = found.pop() else {
+        return Err(missing.unwrap_or_else(|| Error::usage("there is no home to look in")));
+    };
+    let eye = Eye::of(&desk, &desk.situation(runtime));
+    let view = eye.see(&desk, &jobs).into_iter().nth(place);
+    let job = jobs.into_iter().nth(place);
+    let (Some(job), Some(view)) = (job, view) else {
+        return Err(Error::usage("there is no home to look in"));
+    };
+    Ok((desk, job, view))
+}
+
+/// Whether a home was read, and has no such job.
+fn is_no_job(error: &Error) -> bool {
+    error.kind() == Kind::NotFound
 }
 
 /// The slots to come.

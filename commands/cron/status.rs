@@ -45,8 +45,10 @@ impl Status {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let listings = listings(runtime)?;
         let mut homes = Vec::new();
+        let mut exits: Vec<_> = listings.iter().map(|listing| listing.exit(true)).collect();
         for listing in &listings {
-            let running = running(&listing.desk)?;
+            let running = running(&listing.desk);
+            exits.extend(running.is_err().then_some(Exit::FAILED));
             if self.json {
                 homes.push(document(listing, &running));
             } else {
@@ -61,7 +63,7 @@ impl Status {
             let document = json!({ "schema": "hermes.cron-status/1", "homes": homes });
             json::print(&mut runtime.out, &document)?;
         }
-        Ok(worst(listings.iter().map(|listing| listing.exit(true))))
+        Ok(worst(exits.into_iter()))
     }
 }
 
@@ -79,7 +81,7 @@ fn running(desk: &Desk) -> Result<Vec<Running>> {
     open.into_iter().map(with_facts).collect()
 }
 
-fn document(listing: &Listing, running: &[Running]) -> Value {
+fn document(listing: &Listing, running: &Result<Vec<Running>>) -> Value {
     let mut home = listing.to_json();
     let jobs = listing.jobs.as_deref().unwrap_or_default();
     let counts: serde_json::Map<String, Value> = STANDINGS
@@ -93,11 +95,19 @@ fn document(listing: &Listing, running: &[Running]) -> Value {
     let wrong: Vec<_> = jobs.iter().filter(|view| view.is_wrong()).collect();
     home.insert("counts".into(), Value::Object(counts));
     home.insert("wrong".into(), json!(wrong));
-    let running: Vec<_> = running
-        .iter()
-        .map(|(run, facts)| to_json(run, facts.as_ref()))
-        .collect();
-    home.insert("running".into(), json!(running));
+    match running {
+        Ok(running) => {
+            let runs = running.iter();
+            let runs: Vec<_> = runs
+                .map(|(run, facts)| to_json(run, facts.as_ref()))
+                .collect();
+            home.insert("running".into(), json!(runs));
+        }
+        Err(error) => {
+            home.insert("running".into(), Value::Null);
+            home.extend(error.to_json().as_object().cloned().unwrap_or_default());
+        }
+    }
     home.insert(
         "last_success_at".into(),
         json!(last_good(&listing.desk, jobs)),
@@ -128,7 +138,14 @@ fn last_good(desk: &Desk, jobs: &[View]) -> Option<String> {
     good.max().map(|(_, text)| text.to_owned())
 }
 
-fn print(runtime: &mut Runtime, listing: &Listing, running: &[Running]) -> Result<()> {
+fn print(runtime: &mut Runtime, listing: &Listing, running: &Result<Vec<Running>>) -> Result<()> {
+    let running = match running {
+        Ok(running) => running.as_slice(),
+        Err(error) => {
+            runtime.out.error(error);
+            &[]
+        }
+    };
     let desk = &listing.desk;
     let firing = listing.situation.firing(desk.now);
     let verdict = match firing.known() {
@@ -203,7 +220,11 @@ fn named(jobs: &[View]) -> Vec<(&'static str, String)> {
         .take(NAMED)
         .map(|view| {
             let what = match (view.overdue_seconds, &view.because) {
-                (Some(late), _) => format!("OVERDUE by {}", human::duration(late)),
+                (Some(late), None) => format!("OVERDUE by {}", human::duration(late)),
+                (Some(late), Some(why)) => {
+                    let (late, state) = (human::duration(late), view.state.word());
+                    format!("OVERDUE by {late}, {state}: {why}")
+                }
                 (None, Some(why)) => format!("{}: {why}", view.state.word()),
                 (None, None) => view.state.word().to_owned(),
             };

@@ -76,6 +76,7 @@ pub mod ticker;
 mod unrun;
 pub mod view;
 pub mod view_firing;
+pub mod view_foreseen;
 pub mod view_log_file;
 pub mod view_probe;
 pub mod wanted_run;

@@ -260,10 +260,16 @@ impl View {
     /// The same job where this keeps it from its work when it is due.
     #[must_use]
     pub fn in_vain(mut self, state: Standing, why: &str) -> Self {
-        if self.state == Standing::Active {
+        if matches!(self.state, Standing::Active | Standing::Overdue) {
             (self.state, self.because) = (state, Some(why.to_owned()));
         }
         self
+    }
+
+    /// Whether it is another next run that the job waits for, where a pass gives it one.
+    pub(super) fn is_moved(&self) -> bool {
+        let has_none = self.state == Standing::Never && self.next.is_none();
+        self.state == Standing::Overdue || (has_none && job_id::FileName::of(&self.id).is_some())
     }
 }
 

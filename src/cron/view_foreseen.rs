@@ -1,0 +1,228 @@
+//! What the next pass makes of the jobs that are looked at: the scan itself is asked, so that a list
+//! tells what a pass does. Pure.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::due::{self, Change, Due, NoWitness, Note, Policy, Reason, Scene, Witness};
+use super::job::{Job, RawJob};
+use super::next::{Zones, next_fire};
+use super::view::{Standing, View};
+
+/// Who looks, as far as the scan asks: nobody's claims and slots are its own.
+const NOBODY: &str = "nobody";
+
+/// What the next pass makes of a job, where it does not run it at its slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Foreseen {
+    /// A one-shot goes: its time has passed.
+    Missed,
+    /// A one-shot goes: it has run as often as it should.
+    Ended,
+    /// It has no slot any more.
+    Never(String),
+    /// Its slot is passed by.
+    Skipped(String),
+    /// Its next run is another one.
+    Moved(Timestamp),
+}
+
+/// What the next pass makes of jobs.
+#[derive(Debug, Default)]
+pub struct NextPass {
+    found: HashMap<usize, Foreseen>,
+}
+
+impl NextPass {
+    /// Of these jobs, under this policy and by what is known of runs.
+    #[must_use]
+    pub fn over(
+        jobs: &[RawJob],
+        (now, zones): (Timestamp, &Zones),
+        policy: Policy,
+        witness: Option<&dyn Witness>,
+    ) -> Self {
+        let running = HashSet::new();
+        let scene = |now| Scene {
+            now,
+            last_pass: None,
+            zones,
+            policy,
+            machine: NOBODY,
+            running: &running,
+            witness: witness.unwrap_or(&NoWitness),
+        };
+        let mut found = HashMap::new();
+        let mut new_id = || NOBODY.to_owned();
+        let all = due::due(jobs.iter().enumerate(), &scene(now), &mut new_id);
+        read(&all, jobs, zones, &mut found);
+        // Where no slot comes after the one that stands there, whether that one is run shows when it is due.
+        for (index, job) in jobs.iter().enumerate() {
+            let Some(last) = last_slot(job, now, zones) else {
+                continue;
+            };
+            let then = due::due([(index, job)], &scene(last), &mut new_id);
+            if then.orders.is_empty() {
+                read(&then, jobs, zones, &mut found);
+            }
+        }
+        Self { found }
+    }
+
+    /// The job at this place as the next pass leaves it.
+    #[must_use]
+    pub fn see(&self, index: usize, view: View) -> View {
+        match self.found.get(&index) {
+            Some(foreseen) if view.state.is_armed() => foreseen.of(view),
+            _ => view,
+        }
+    }
+}
+
+/// The slot of a recurring job that is to come and has none behind it.
+fn last_slot(job: &RawJob, now: Timestamp, zones: &Zones) -> Option<Timestamp> {
+    let job = Job::read(job);
+    let slot = zones.instant(job.next_run_at.text()?)?;
+    let schedule = job.schedule().ok()?;
+    let goes_on = || next_fire(&schedule, slot, &zones.configured).is_some();
+    (slot > now && schedule.is_recurring() && !goes_on()).then_some(slot)
+}
+
+/// Takes out of a scan what it says of jobs that it does not hand out.
+fn read(due: &Due, jobs: &[RawJob], zones: &Zones, found: &mut HashMap<usize, Foreseen>) {
+    let orders = due.orders.iter().chain(&due.held);
+    let handed_out: HashSet<_> = orders.map(|order| order.index).collect();
+    for change in &due.changes {
+        if !handed_out.contains(&change.index)
+            && let Some(foreseen) = changed(change, zones)
+        {
+            found.insert(change.index, foreseen);
+        }
+    }
+    for late in &due.passed_by {
+        found.insert(late.index, Foreseen::Skipped(late.reason.clone()));
+    }
+    for note in &due.notes {
+        let (id, foreseen) = match note {
+            Note::MissedOnce { job_id } => (job_id, Foreseen::Missed),
+            Note::Unreadable { job_id, why } => (job_id, Foreseen::Never(why.clone())),
+        };
+        let is_it = |job: &RawJob| Job::read(job).id() == Some(id.as_str());
+        if let Some(index) = jobs.iter().position(is_it) {
+            found.insert(index, foreseen);
+        }
+    }
+}
+
+fn changed(change: &Change, zones: &Zones) -> Option<Foreseen> {
+    let because = |reason| change.reasons.contains(&reason);
+    let text = |key: &str| change.set.get(key).and_then(Value::as_str);
+    if because(Reason::OnceMissed) || because(Reason::OnceWedged) {
+        return Some(Foreseen::Missed);
+    }
+    if change.removed || text("state") == Some("completed") {
+        return Some(Foreseen::Ended);
+    }
+    text("next_run_at")
+        .and_then(|at| zones.instant(at))
+        .map(Foreseen::Moved)
+}
+
+impl Foreseen {
+    fn of(&self, mut view: View) -> View {
+        let (state, because) = match self {
+            Self::Missed if view.state == Standing::Missed => return view,
+            Self::Missed => {
+                let why = "its one time passed, and the next pass removes it";
+                (Standing::Missed, Some(why.to_owned()))
+            }
+            Self::Ended => (Standing::Completed, None),
+            Self::Never(why) if view.state != Standing::Never => {
+                (Standing::Never, Some(why.clone()))
+            }
+            Self::Skipped(why) if view.overdue_seconds.is_some() => {
+                let why = format!("the next pass passes it by: {why}");
+                (view.state, Some(why))
+            }
+            Self::Moved(next) if view.is_moved() => {
+                view.next = Some(*next);
+                (Standing::Active, None)
+            }
+            Self::Never(_) | Self::Skipped(_) | Self::Moved(_) => return view,
+        };
+        if state != Standing::Overdue {
+            view.overdue_seconds = None;
+        }
+        (view.state, view.because) = (state, because);
+        view
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::view::view;
+    use super::*;
+
+    const NOW: &str = "2026-06-17T10:00:00Z";
+
+    fn seen(more: &Value) -> View {
+        let now: Timestamp = NOW.parse().unwrap();
+        let zones = Zones::of(jiff::tz::TimeZone::UTC);
+        let mut job = json!({
+            "id": "a", "name": "a", "script": "x.sh", "no_agent": true, "enabled": true,
+            "state": "scheduled", "repeat": {"times": null, "completed": 0},
+            "schedule": {"kind": "interval", "minutes": 30, "display": "every 30m"},
+            "next_run_at": "2026-06-17T08:00:00+00:00",
+        });
+        let object = job.as_object_mut().unwrap();
+        object.extend(more.as_object().unwrap().clone());
+        let jobs = [object.clone()];
+        let pass = NextPass::over(&jobs, (now, &zones), Policy::default(), None);
+        pass.see(0, view(&Job::read(&jobs[0]), now, &zones))
+    }
+
+    #[test]
+    fn a_slot_that_the_next_pass_runs_is_overdue_and_no_other() {
+        let late = seen(&json!({}));
+        assert_eq!(
+            (late.state, late.overdue_seconds),
+            (Standing::Overdue, Some(7200))
+        );
+        let skipped = seen(&json!({"x_hermes": {"catch_up": "skip"}}));
+        assert_eq!(skipped.state, Standing::Overdue);
+        assert!(skipped.because.unwrap().contains("passes it by"));
+    }
+
+    #[test]
+    fn a_job_without_a_next_run_gets_one() {
+        let given = seen(&json!({"next_run_at": null}));
+        assert_eq!(given.state, Standing::Active);
+        assert!(given.next.is_some() && given.next_run_at.is_none());
+    }
+
+    #[test]
+    fn a_schedule_that_has_no_later_slot_says_so_before_and_after_its_time() {
+        let never = json!({"kind": "cron", "expr": "0 0 30 2 *"});
+        for at in ["2026-06-17T08:00:00+00:00", "2026-06-17T12:00:00+00:00"] {
+            let dead = seen(&json!({"schedule": never, "state": "error", "next_run_at": at}));
+            assert_eq!(dead.overdue_seconds, None, "{at}");
+            if at < NOW {
+                assert_eq!(dead.state, Standing::Never, "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_one_shot_that_ran_by_hand_and_missed_its_time_is_missed() {
+        let at = "2026-06-17T08:00:00+00:00";
+        let once = seen(&json!({
+            "schedule": {"kind": "once", "run_at": at}, "next_run_at": at,
+            "repeat": {"times": 1, "completed": 0}, "last_run_at": "2026-06-17T07:00:00+00:00",
+        }));
+        assert_eq!((once.state, once.overdue_seconds), (Standing::Missed, None));
+    }
+}
