@@ -92,6 +92,13 @@ impl Create {
             &desk.zone.zones.configured,
         ));
         said.extend(loop_hint(&job, &reading, &desk));
+        let view = Job::read(&job);
+        if view.no_agent.is_true() && view.prompt.is_true() {
+            said.push(
+                "The prompt is kept and nobody is asked it: --no-agent runs the script alone."
+                    .to_owned(),
+            );
+        }
         if self.flags.is_told_no_end() {
             said.push("A --repeat of 0 is for ever, as in Hermes Agent.".to_owned());
         }

@@ -59,6 +59,7 @@ impl Edit {
         let before = desk.jobs()?;
         let mut job = reference::by_id(&before, &self.job)?.clone();
         let id = Job::read(&job).id().unwrap_or_default().to_owned();
+        goes_on(&job, &wishes)?;
         let keys = edit::edit(&mut job, &wishes, desk.now, &desk.zone.zones)?;
         let situation = desk.situation(runtime);
         let mut said = match check(&desk, runtime, &job, &situation) {
@@ -110,6 +111,22 @@ impl Edit {
             },
             ..flags
         })
+    }
+}
+
+/// Fails where a job would have run as often as it is to run now: its count has all its runs.
+fn goes_on(job: &RawJob, wishes: &Wishes) -> Result<()> {
+    let done = Job::read(job).repeat().completed;
+    match wishes.repeat.flatten() {
+        Some(times) if done > 0 && times <= done => Err(Error::usage(format!(
+            "--repeat {times}: it has run {} already, and those count",
+            human::count(usize::try_from(done).unwrap_or(usize::MAX), "time", "times")
+        ))
+        .with_hint(format!(
+            "for one more run: --repeat {}; for none: hermes cron pause",
+            done.saturating_add(1)
+        ))),
+        _ => Ok(()),
     }
 }
 

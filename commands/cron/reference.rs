@@ -22,14 +22,7 @@ pub(crate) fn job<'a>(jobs: &'a [RawJob], reference: &str) -> Result<&'a RawJob>
     {
         return Ok(found);
     }
-    let wanted = reference.to_lowercase();
-    let named = |job: &&RawJob| {
-        Job::read(job)
-            .name
-            .text()
-            .is_some_and(|name| name.to_lowercase() == wanted)
-    };
-    let found: Vec<_> = jobs.iter().filter(named).collect();
+    let found = named(jobs, reference);
     match found.as_slice() {
         [one] => Ok(one),
         [] => Err(no_such_job(jobs, reference)),
@@ -45,6 +38,17 @@ pub(crate) fn job<'a>(jobs: &'a [RawJob], reference: &str) -> Result<&'a RawJob>
                 .fold(error, |error, job| error.with_hint(candidate(job))))
         }
     }
+}
+
+/// The jobs with this name, in any case.
+fn named<'a>(jobs: &'a [RawJob], reference: &str) -> Vec<&'a RawJob> {
+    let wanted = reference.to_lowercase();
+    let has_it = |job: &&RawJob| {
+        let job = Job::read(job);
+        let name = job.name.text();
+        name.is_some_and(|name| name.to_lowercase() == wanted)
+    };
+    jobs.iter().filter(has_it).collect()
 }
 
 /// The job that is meant, for a command that finds it again by its id.
@@ -142,6 +146,7 @@ fn newest_of(rows: &[Execution], jobs: &[RawJob], reference: &str) -> Result<Exe
         Ok(job) => Job::read(job).id().unwrap_or_default().to_owned(),
         // A job that is gone may have left runs.
         Err(_) if rows.iter().any(|row| row.job_id == reference) => reference.to_owned(),
+        Err(several) if named(jobs, reference).len() > 1 => return Err(several),
         Err(_) => return Err(unknown()),
     };
     let newest = rows.iter().find(|row| row.job_id == id);

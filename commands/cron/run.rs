@@ -8,9 +8,12 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use clap::Args;
+use hermes::config::Settings;
 use hermes::cron::dispatcher::{Dispatcher, Fate, Order, Parts};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::stop_run::{self, Target};
+use hermes::cron::task::{self, Place};
+use hermes::cron::view_firing::{Firing, Situation};
 use hermes::cron::view_log_file::Follower;
 use hermes::cron::wanted_run::Begun;
 use hermes::error::{Context as _, Error, Kind, Result};
@@ -24,6 +27,7 @@ use tokio::time::interval;
 use uuid::Uuid;
 
 use super::desk::{self, Desk, way_out};
+use super::eye::Eye;
 use super::{logs, reference};
 use crate::exit::Exit;
 
@@ -41,7 +45,7 @@ use crate::exit::Exit;
 Examples:
   hermes cron run digest
   hermes cron run a1b2c3d4e5f6 --detach
-  hermes cron run backup --json | jq .error")]
+  hermes cron run backup --json | jq -r .output")]
 pub(crate) struct Run {
     /// The job: its id or its name
     #[arg(value_name = "JOB")]
@@ -91,7 +95,7 @@ impl Run {
             );
         }
         if self.show_only {
-            return self.show(runtime, &desk, &job);
+            return self.show(runtime, &desk, &job, &situation);
         }
         if self.execution.is_none() {
             let id = Uuid::new_v4().simple().to_string();
@@ -99,25 +103,32 @@ impl Run {
                 return self.beside_serve(runtime, &desk, &job, (&id, begun));
             }
         }
+        if self.execution.is_none() {
+            self.warn_of_slots(runtime, &desk, &situation);
+        }
         if self.detach {
             return background::start(runtime, &desk, &job, self.json);
-        }
-        if !self.json && self.execution.is_none() {
-            if situation.scheduler.runs() == Some(false) {
-                runtime.out.warn(
-                    "No scheduler is alive: this run is all that happens, and no slot will fire.",
-                );
-                runtime.out.note(&format!("  {}", way_out(&situation)));
-            } else if situation.scheduler.runs() == Some(true) {
-                let who = situation.scheduler_words();
-                runtime.out.note(&format!(
-                    "It runs here, not in {who}, which keeps its slots."
-                ));
-            }
         }
         match self.through(runtime, &desk, &job)? {
             Seen::End(fate) => self.tell(runtime, &desk, &job, &fate),
             Seen::Left => Ok(Exit::FAILED),
+        }
+    }
+
+    /// Tells, on stderr, whether slots fire beside this run.
+    fn warn_of_slots(&self, runtime: &mut Runtime, desk: &Desk, situation: &Situation) {
+        let firing = situation.firing(desk.now);
+        if let Firing::No(reasons) = firing {
+            let reasons = human::printable(&reasons.join("; "));
+            runtime.out.warn(&format!(
+                "This run is all that happens, and no slot will fire: {reasons}."
+            ));
+            runtime.out.note(&format!("  {}", way_out(situation)));
+        } else if situation.scheduler.runs() == Some(true) && !self.json {
+            let who = situation.scheduler_words();
+            runtime.out.note(&format!(
+                "It runs here, not in {who}, which keeps its slots."
+            ));
         }
     }
 
@@ -151,8 +162,19 @@ impl Run {
         }
     }
 
-    fn show(&self, runtime: &mut Runtime, desk: &Desk, job: &RawJob) -> Result<Exit> {
-        let task = hermes::cron::edit_probe::check(job, &desk.home)?;
+    fn show(
+        &self,
+        runtime: &mut Runtime,
+        desk: &Desk,
+        job: &RawJob,
+        situation: &Situation,
+    ) -> Result<Exit> {
+        hermes::cron::edit_probe::check(job, &desk.home)?;
+        if let Some(why) = Eye::of(desk, situation).refusal(desk, job) {
+            return Err(Error::new(Kind::Refused, why));
+        }
+        let settings = Settings::of(&desk.config).cron;
+        let task = task::plan(&Job::read(job), Place::of(desk.home.path(), &settings))?;
         let view = Job::read(job);
         let id = view.id().unwrap_or_default();
         is_idle(desk, id)?;

@@ -161,13 +161,17 @@ fn coming(desk: &Desk, job: &RawJob, view: &View) -> Vec<Timestamp> {
     let Ok(schedule) = Job::read(job).schedule() else {
         return Vec::new();
     };
+    let times = view.repeat.times.filter(|times| *times > 0);
+    let left = times.map_or(COMING, |times| {
+        usize::try_from(times.saturating_sub(view.repeat.completed).max(1)).unwrap_or(COMING)
+    });
     let zone = &desk.zone.zones.configured;
     let after = |at: &Timestamp| next_fire(&schedule, *at, zone).map(|fire| fire.instant);
     std::iter::successors(Some(next), |at| {
         schedule.is_recurring().then(|| after(at)).flatten()
     })
     .skip_while(|at| *at <= desk.now)
-    .take(COMING)
+    .take(COMING.min(left))
     .collect()
 }
 
@@ -210,6 +214,7 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
         ("runs", view.work.to_owned()),
         ("prompt", text(raw.prompt.text())),
         ("script", text(view.script.as_deref())),
+        ("run by", text(raw.interpreter.text())),
         ("directory", text(view.workdir.as_deref())),
         ("variables", text(own("env_file").and_then(Value::as_str))),
         ("time limit", timeout_words(job, desk)),
@@ -217,12 +222,20 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
             "catch-up",
             catch_up_words(job, desk.config.flag("cron.catch_up_missed")),
         ),
+        ("stagger", stagger_words(own("stagger_seconds"))),
         ("not understood", odd.join("; ")),
         ("delivers to", text(view.deliver.as_deref())),
         ("delivered by", command.unwrap_or_default()),
         ("goes without", view.goes_without.join("; ")),
         ("paused since", stored(desk, raw.paused_at.text())),
     ]
+}
+
+fn stagger_words(most: Option<&Value>) -> String {
+    let most = most.and_then(Value::as_i64).filter(|most| *most > 0);
+    most.map_or_else(String::new, |most| {
+        format!("up to {} after the slot", human::duration(most))
+    })
 }
 
 fn stored(desk: &Desk, text: Option<&str>) -> String {

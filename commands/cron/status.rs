@@ -1,6 +1,7 @@
 //! `hermes cron status`: whether anything will fire, in one look.
 
 use clap::Args;
+use hermes::cron::redact::redact;
 use hermes::cron::view::{Standing, View};
 use hermes::error::Result;
 use hermes::ledger::{Execution, ExecutionFacts, rows};
@@ -9,7 +10,7 @@ use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, warn_of};
-use super::list::{Listing, footing, listings, worst};
+use super::list::{Listing, footing, last_words, listings, worst};
 use super::reference;
 use super::runs::to_json;
 use crate::exit::Exit;
@@ -95,6 +96,8 @@ fn document(listing: &Listing, running: &Result<Vec<Running>>) -> Value {
     let wrong: Vec<_> = jobs.iter().filter(|view| view.is_wrong()).collect();
     home.insert("counts".into(), Value::Object(counts));
     home.insert("wrong".into(), json!(wrong));
+    let failed: Vec<_> = jobs.iter().filter(|view| has_failed(view)).collect();
+    home.insert("failed".into(), json!(failed));
     match running {
         Ok(running) => {
             let runs = running.iter();
@@ -176,6 +179,7 @@ fn print(runtime: &mut Runtime, listing: &Listing, running: &Result<Vec<Running>
                 good.map(|at| desk.stored(&at)).unwrap_or_default(),
             ));
             pairs.extend(named(jobs));
+            pairs.extend(failed(jobs, desk));
         }
     }
     pairs.extend(running.iter().take(NAMED).map(|(run, facts)| {
@@ -197,6 +201,40 @@ fn print(runtime: &mut Runtime, listing: &Listing, running: &Result<Vec<Running>
     runtime.out.line(&text)?;
     warn_of(runtime, &listing.situation, desk.now);
     Ok(())
+}
+
+/// Whether the last run of a job that goes on failed, or its result did not arrive.
+fn has_failed(view: &View) -> bool {
+    let status = view.last_status.as_deref();
+    view.state.is_armed() && matches!(status, Some("error" | "delivery_failed"))
+}
+
+/// The jobs whose last run failed, each with why and how often in a row.
+fn failed(jobs: &[View], desk: &Desk) -> Vec<(&'static str, String)> {
+    let failed: Vec<_> = jobs.iter().filter(|view| has_failed(view)).collect();
+    let line = |view: &&View| {
+        let why = view
+            .last_error
+            .as_ref()
+            .or(view.last_delivery_error.as_ref());
+        let why = why.and_then(|why| why.lines().next().map(|line| redact(line, [])));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        let row = match view.failure_streak {
+            streak if streak > 1 => format!(", {streak} times in a row"),
+            _ => String::new(),
+        };
+        let last = last_words(view, desk);
+        (
+            "failed",
+            format!("{} {}, {last}{row}{why}", view.id, view.name),
+        )
+    };
+    let mut lines: Vec<_> = failed.iter().take(NAMED).map(line).collect();
+    if failed.len() > NAMED {
+        let more = failed.len() - NAMED;
+        lines.push(("failed", format!("{more} more: hermes cron incidents")));
+    }
+    lines
 }
 
 fn counted(jobs: &[View]) -> String {

@@ -346,14 +346,7 @@ impl Dispatcher {
 
     /// The run that a job means, and an agent for it where it needs one.
     fn task(&self, job: &RawJob) -> Result<Task> {
-        let settings = &self.parts.settings;
-        let place = Place {
-            home: self.parts.home.path(),
-            script_timeout: settings.script_timeout.map_or(0, |limit| limit.as_secs()),
-            output_retention: settings
-                .output_retention
-                .map_or(0, |kept| i64::try_from(kept).unwrap_or(i64::MAX)),
-        };
+        let place = Place::of(self.parts.home.path(), &self.parts.settings);
         let task = task::plan(&Job::read(job), place)?;
         if task.work.needs_agent() {
             self.parts.agent.resolve()?;

@@ -142,6 +142,19 @@ pub struct Place<'a> {
     pub output_retention: i64,
 }
 
+impl<'a> Place<'a> {
+    /// What these settings of a home say.
+    #[must_use]
+    pub fn of(home: &'a Path, settings: &crate::config::settings::Cron) -> Self {
+        let kept = settings.output_retention;
+        Self {
+            home,
+            script_timeout: settings.script_timeout.map_or(0, |limit| limit.as_secs()),
+            output_retention: kept.map_or(0, |kept| i64::try_from(kept).unwrap_or(i64::MAX)),
+        }
+    }
+}
+
 /// The task of a job.
 ///
 /// # Errors

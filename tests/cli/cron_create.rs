@@ -233,7 +233,7 @@ fn b52_without_a_scheduler_create_list_and_run_say_so() {
     let (code, _, err) = said(&sandbox, &["cron", "list"]);
     assert!(code == 1 && err.contains("no scheduler is alive"), "{err}");
     let (code, out, err) = said(&sandbox, &["cron", "run", "n"]);
-    assert!(err.contains("No scheduler is alive"), "{err}");
+    assert!(err.contains("no scheduler is alive"), "{err}");
     assert_eq!(
         (code, out.as_str()),
         (0, "fine\n"),

@@ -31,6 +31,7 @@ mod cron_served;
 mod cron_settings;
 mod cron_slots;
 mod cron_tick;
+mod cron_told;
 mod cron_views;
 mod cron_workers;
 mod cron_writers;

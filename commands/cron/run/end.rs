@@ -3,6 +3,7 @@
 use hermes::cron::delivery::FAILED;
 use hermes::cron::dispatcher::Fate;
 use hermes::cron::job::{Job, RawJob};
+use hermes::cron::view_log_file::Follower;
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::rows;
 use hermes::output::{human, json};
@@ -34,9 +35,14 @@ impl Run {
             (None, None)
         });
         if self.json {
+            let output = fate.execution_id().map(|id| {
+                let mut log = Follower::of(&desk.home, id);
+                log.all().unwrap_or_default()
+            });
             let document = json!({
                 "schema": "hermes.cron-run/1",
                 "dry_run": false,
+                "output": output,
                 "job": job_id,
                 "execution": fate.execution_id(),
                 "outcome": fate.word(),
