@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use hermes::agent::runner::{Ended, Place, find_program, prompt_file, run_turn};
+use hermes::agent::runner::{Ended, Place, find_programs, prepare, prompt_file, run_turn};
 use hermes::agent::settings::{AgentCommand, PromptBy};
 use hermes::agent::{Settings, Turn};
 use hermes::child::guard::guarded;
@@ -51,7 +51,7 @@ Examples:
   hermes agent check --timeout 30s --json | jq .answer
   hermes config show agent")]
 struct Check {
-    /// Longest wait for the answer
+    /// Longest wait for the answer; 0 is no limit
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = edit::seconds)]
     timeout: u64,
     /// Print JSON
@@ -76,6 +76,11 @@ struct Seen {
     program: String,
     prompt_by: PromptBy,
     can_resume: bool,
+    shows_prompts: bool,
+    limit: Option<Duration>,
+    /// Words in braces that are given to the agent as they stand.
+    literal: Vec<String>,
+    problems: Vec<String>,
     ended: Ended,
     took: Duration,
 }
@@ -87,10 +92,12 @@ impl Check {
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let config = Config::load(&home, &variable, &[]);
         let parts = Parts::of(runtime, &home, &config, Box::new(|_| {}))?;
+        for problem in &parts.agent.problems {
+            runtime.out.warn(&human::printable(&format!("{problem}.")));
+        }
         let agent = self.agent(&parts.agent)?;
         let path = parts.environment.get("PATH").map(OsStr::new);
-        let named = agent.command.first().cloned().unwrap_or_default();
-        let program = find_program(&named, path)?;
+        let program = find_programs(&agent, path)?;
         let ours = parts
             .environment
             .iter()
@@ -104,23 +111,28 @@ impl Check {
             runtime.out.note(&format!("Asking {shown} for one word."));
         }
         let began = runtime.clock.now().monotonic;
-        let ended = ask(&agent, program.clone().into_os_string(), place)?;
+        let variable = |name: &str| parts.environment.get(name).map(OsString::from);
+        let ended = ask(&agent, &variable, place)?;
         let took = runtime.clock.now().monotonic.saturating_sub(began);
         let seen = Seen {
             program: program.display().to_string(),
             prompt_by: agent.prompt,
             can_resume: agent.can_resume(),
+            shows_prompts: agent.shows_prompts(),
+            limit: agent.timeout,
+            literal: agent.literal_marks(),
+            problems: parts.agent.problems.clone(),
             ended: hidden(ended, &parts.environment),
             took,
         };
         self.tell(runtime, &seen)
     }
 
-    /// The agent, which must answer within our time.
+    /// The agent, which must answer within our time, if that has an end.
     fn agent(&self, settings: &Settings) -> Result<AgentCommand> {
         let mut agent = settings.resolve()?;
-        let most = Duration::from_secs(self.timeout.max(1));
-        agent.timeout = Some(agent.timeout.map_or(most, |limit| limit.min(most)));
+        let most = (self.timeout > 0).then(|| Duration::from_secs(self.timeout));
+        agent.timeout = [agent.timeout, most].into_iter().flatten().min();
         Ok(agent)
     }
 
@@ -133,12 +145,13 @@ impl Check {
                 "schema": "hermes.agent-check/1",
                 "ok": answered,
                 "program": seen.program,
-                "ended": end_words(&seen.ended, self.timeout),
+                "ended": end_words(seen),
                 "answer": answer.text,
                 "session": answer.session,
                 "unexpected_form": answer.unexpected_form,
                 "can_resume": seen.can_resume,
                 "prompt_by": seen.prompt_by,
+                "problems": seen.problems,
                 "duration_ms": u64::try_from(seen.took.as_millis()).unwrap_or(u64::MAX),
                 "stderr": seen.ended.stderr_tail,
             });
@@ -151,7 +164,7 @@ impl Check {
             "The agent does not answer."
         };
         runtime.out.line(verdict)?;
-        for (label, text) in self.facts(seen) {
+        for (label, text) in facts(seen) {
             let text = human::printable(&text);
             let line = wrap::hanging(
                 &text,
@@ -164,30 +177,30 @@ impl Check {
         warn(runtime, seen);
         Ok(exit)
     }
+}
 
-    fn facts(&self, seen: &Seen) -> Vec<(&'static str, String)> {
-        let answer: String = seen.ended.answer.text.chars().take(400).collect();
-        let mut facts = vec![
-            ("program", seen.program.clone()),
-            ("ended", end_words(&seen.ended, self.timeout)),
-            ("took", format!("{:.1} s", seen.took.as_secs_f64())),
-            (
-                "answer",
-                if answer.is_empty() {
-                    "(none)".to_owned()
-                } else {
-                    answer
-                },
-            ),
-        ];
-        if let Some(session) = &seen.ended.answer.session {
-            facts.push(("session", session.clone()));
-        }
-        if !seen.ended.succeeded() && !seen.ended.stderr_tail.is_empty() {
-            facts.push(("said", seen.ended.stderr_tail.clone()));
-        }
-        facts
+fn facts(seen: &Seen) -> Vec<(&'static str, String)> {
+    let answer: String = seen.ended.answer.text.chars().take(400).collect();
+    let mut facts = vec![
+        ("program", seen.program.clone()),
+        ("ended", end_words(seen)),
+        ("took", format!("{:.1} s", seen.took.as_secs_f64())),
+        (
+            "answer",
+            if answer.is_empty() {
+                "(none)".to_owned()
+            } else {
+                answer
+            },
+        ),
+    ];
+    if let Some(session) = &seen.ended.answer.session {
+        facts.push(("session", session.clone()));
     }
+    if !seen.ended.succeeded() && !seen.ended.stderr_tail.is_empty() {
+        facts.push(("said", seen.ended.stderr_tail.clone()));
+    }
+    facts
 }
 
 /// What may surprise later.
@@ -202,7 +215,12 @@ fn warn(runtime: &mut Runtime, seen: &Seen) {
             .out
             .note("It has no resume form, so every turn of a session begins anew (agent.resume).");
     }
-    if seen.prompt_by == PromptBy::Argument {
+    for word in &seen.literal {
+        runtime.out.warn(&human::printable(&format!(
+            "The agent is given {word} as it stands: nothing is put in its place there."
+        )));
+    }
+    if seen.shows_prompts {
         runtime
             .out
             .note("Prompts are among its arguments, where every user of this host can read them.");
@@ -210,7 +228,8 @@ fn warn(runtime: &mut Runtime, seen: &Seen) {
 }
 
 /// How the command ended, in words.
-fn end_words(ended: &Ended, timeout: u64) -> String {
+fn end_words(seen: &Seen) -> String {
+    let ended = &seen.ended;
     match ended.end {
         End::Exited(0) if ended.answer.failed => ended.answer.failure().unwrap_or_default(),
         End::Exited(code) => match &ended.answer.reason {
@@ -219,7 +238,8 @@ fn end_words(ended: &Ended, timeout: u64) -> String {
         },
         End::Signaled(signal) => format!("was killed by signal {signal}"),
         End::TimedOut => {
-            let limit = human::duration(i64::try_from(timeout).unwrap_or(i64::MAX));
+            let limit = seen.limit.map_or(0, |limit| limit.as_secs());
+            let limit = human::duration(i64::try_from(limit).unwrap_or(i64::MAX));
             format!("was stopped: no end within its time limit (here at most {limit})")
         }
         End::Inactive => "was stopped: it was silent for too long".to_owned(),
@@ -241,8 +261,12 @@ fn hidden(ended: Ended, environment: &BTreeMap<String, String>) -> Ended {
 }
 
 /// Runs the turn. A signal that ends us ends it first, with all that it has started.
-fn ask(agent: &AgentCommand, program: OsString, mut place: Place) -> Result<Ended> {
-    let file = prompt_file(agent, PROMPT)?;
+fn ask(
+    agent: &AgentCommand,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+    mut place: Place,
+) -> Result<Ended> {
+    let file = prompt_file(agent, PROMPT, &std::env::temp_dir())?;
     let path = file
         .as_ref()
         .map(|file| file.path().to_string_lossy().into_owned());
@@ -251,10 +275,7 @@ fn ask(agent: &AgentCommand, program: OsString, mut place: Place) -> Result<Ende
         session: None,
         prompt_file: path.as_deref(),
     };
-    let mut invocation = agent.invocation(&turn);
-    if let Some(first) = invocation.argv.first_mut() {
-        *first = program;
-    }
+    let mut invocation = prepare(agent, &turn, variable)?;
     invocation.argv = guarded(invocation.argv);
     let reactor = tokio::runtime::Builder::new_current_thread()
         .enable_all()

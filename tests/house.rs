@@ -36,7 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["bus", "child", "config", "files", "home", "db", "runtime"],
     ),
     ("ledger", &["db", "home", "host"]),
-    ("agent", &["child", "home", "config", "runtime"]),
+    ("agent", &["child", "files", "home", "config", "runtime"]),
     (
         "dispatch",
         &["host", "ledger", "agent", "bus", "child", "config", "db"],

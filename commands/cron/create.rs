@@ -235,6 +235,7 @@ pub(crate) fn check(
         return Ok(said);
     }
     let agent = agent::Settings::of(&desk.config)?;
+    said.extend(agent.problems.iter().map(|problem| format!("{problem}.")));
     match edit_probe::check_agent(&agent, path) {
         Ok(()) => Ok(said),
         // A service may have another path.

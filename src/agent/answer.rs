@@ -108,7 +108,7 @@ impl Reader {
     pub fn hear(&mut self, piece: &[u8]) {
         self.tail.hear(piece);
         match self.form {
-            AnswerIn::Text => {}
+            AnswerIn::Text | AnswerIn::TextSession => {}
             AnswerIn::JsonResult => self.goes_on(piece),
             AnswerIn::JsonLines => {
                 for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -140,11 +140,34 @@ impl Reader {
         }
     }
 
+    /// The answer, when all is heard, with the session that the end of stderr tells where the form has it
+    /// there. Such lines are taken out of it: they are no last words.
+    #[must_use]
+    pub fn answer_beside(self, stderr: &mut String) -> Answer {
+        let mut session = None;
+        if self.form == AnswerIn::TextSession {
+            let mut rest = Vec::new();
+            for line in stderr.lines() {
+                match line.strip_prefix("session_id:").map(str::trim) {
+                    Some(id) if !id.is_empty() && !id.contains(' ') => {
+                        session = Some(id.to_owned());
+                    }
+                    _ => rest.push(line),
+                }
+            }
+            let rest = rest.join("\n").trim().to_owned();
+            *stderr = rest;
+        }
+        let answer = self.answer();
+        let session = session.or(answer.session);
+        Answer { session, ..answer }
+    }
+
     /// The answer, when all is heard.
     #[must_use]
     pub fn answer(mut self) -> Answer {
         let found = match self.form {
-            AnswerIn::Text => None,
+            AnswerIn::Text | AnswerIn::TextSession => None,
             AnswerIn::JsonResult if self.too_long => Some(Answer {
                 text: self.tail.text(),
                 failed: true,
@@ -159,7 +182,7 @@ impl Reader {
         };
         let mut answer = found.unwrap_or_else(|| Answer {
             text: self.tail.text(),
-            unexpected_form: self.form != AnswerIn::Text,
+            unexpected_form: !self.form.is_text(),
             ..Answer::default()
         });
         let kept = answer.text.trim();

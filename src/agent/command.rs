@@ -2,7 +2,22 @@
 
 use std::ffi::{OsStr, OsString};
 
+use crate::error::{Error, Kind, Result};
+
 use super::settings::{AgentCommand, PromptBy, USUAL_VARIABLES};
+
+/// The longest word that the kernel hands to a program, in bytes.
+pub const LONGEST_WORD: usize = (128 << 10) - 1;
+/// How many agents a process is inside of, each in a turn of the one before it.
+pub const DEPTH_VARIABLE: &str = "_HERMES_AGENT_DEPTH";
+/// So many are enough for an agent that runs a job by hand whose agent does the same.
+pub const DEEPEST: u32 = 3;
+
+/// The depth that such a variable tells.
+pub(super) fn depth_of(variable: Option<&OsStr>) -> u32 {
+    let told = variable.and_then(OsStr::to_str);
+    told.and_then(|depth| depth.parse().ok()).unwrap_or(0)
+}
 
 /// What is asked of the agent.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +50,80 @@ impl std::fmt::Debug for Invocation {
     }
 }
 
+impl Invocation {
+    /// Whether its words can be given to a program.
+    ///
+    /// # Errors
+    /// When one is too long, or has a NUL byte in it: words are the prompt's place where nothing else was.
+    pub(super) fn fits(&self, program: &str) -> Result<()> {
+        let bytes = |word: &OsString| word.as_encoded_bytes().to_vec();
+        let wrong = self.argv.iter().map(bytes).find_map(|word| {
+            if word.contains(&0) {
+                Some("has a NUL byte in it, which no argument can have".to_owned())
+            } else {
+                let kib = word.len() >> 10;
+                let words = format!(
+                    "has {kib} KiB, and an argument at most {}",
+                    (LONGEST_WORD + 1) >> 10
+                );
+                (word.len() > LONGEST_WORD).then_some(words)
+            }
+        });
+        let Some(wrong) = wrong else { return Ok(()) };
+        Err(Error::new(
+            Kind::Invalid,
+            format!(
+                "the prompt cannot be an argument of the agent's program '{program}': it {wrong}"
+            ),
+        )
+        .with_hint(
+            "take {prompt} out of agent.command, and give it on stdin or in a file: \
+             agent.prompt = \"stdin\", or {prompt_file} in its place",
+        ))
+    }
+}
+
 impl AgentCommand {
+    /// Whether prompts are among its arguments, where every user of the host can read them.
+    #[must_use]
+    pub fn shows_prompts(&self) -> bool {
+        let words = self.command.iter().chain(&self.resume);
+        words.skip(1).any(|word| word.contains("{prompt}"))
+    }
+
+    /// Words in braces that look as if something were put in their place, and nothing is.
+    #[must_use]
+    pub fn literal_marks(&self) -> Vec<String> {
+        let file = self.prompt == PromptBy::File;
+        let of = |words: &[String], session: bool| -> Vec<String> {
+            let words = words.iter().skip(1);
+            let marks = words
+                .flat_map(|word| marks(word))
+                .filter(|mark| match mark.as_str() {
+                    "{prompt}" => false,
+                    "{prompt_file}" => !file,
+                    "{session}" => !session,
+                    _ => true,
+                });
+            marks.collect()
+        };
+        let mut literal = of(&self.command, false);
+        literal.extend(of(&self.resume, true));
+        literal.dedup();
+        literal
+    }
+
+    /// How long a prompt can be, in bytes, with whatever goes before it.
+    #[must_use]
+    pub fn longest_prompt(&self) -> usize {
+        if self.shows_prompts() {
+            // The word may have a beginning of its own.
+            LONGEST_WORD - 4096
+        } else {
+            usize::MAX
+        }
+    }
+
     /// Whether the agent can continue a session of its own.
     #[must_use]
     pub fn can_resume(&self) -> bool {
@@ -73,7 +161,15 @@ impl AgentCommand {
         ours: impl Iterator<Item = (&'a OsStr, &'a OsStr)>,
         extra: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Vec<(OsString, OsString)> {
-        environment(&self.env, ours, extra)
+        let ours: Vec<_> = ours.collect();
+        let outer = ours.iter().find(|(name, _)| *name == DEPTH_VARIABLE);
+        let depth = depth_of(outer.map(|(_, value)| *value)).saturating_add(1);
+        let depth = (DEPTH_VARIABLE.into(), depth.to_string().into());
+        environment(
+            &self.env,
+            ours.into_iter(),
+            extra.into_iter().chain([depth]),
+        )
     }
 }
 
@@ -102,6 +198,18 @@ fn is_allowed(name: &str, allowed: &[String]) -> bool {
                 Some(prefix) => name.starts_with(prefix),
                 None => pattern == name,
             })
+}
+
+/// The names in braces in a word.
+fn marks(word: &str) -> Vec<String> {
+    let inside = word
+        .split('{')
+        .skip(1)
+        .filter_map(|part| part.split_once('}'));
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let names = inside.map(|(name, _)| name).filter(|name| is_name(name));
+    names.map(|name| format!("{{{name}}}")).collect()
 }
 
 /// Fills the marks of one word in a single pass: text that was filled in is never read for marks.
@@ -198,11 +306,8 @@ mod tests {
             .iter()
             .map(|(name, _)| name.to_str().unwrap_or_default())
             .collect();
-        assert_eq!(names, ["PATH", "GH_TOKEN", "X_1", "HOME"]);
-        assert_eq!(
-            got.last().map(|(_, value)| value.clone()),
-            Some("/other".into())
-        );
+        assert_eq!(names, ["PATH", "GH_TOKEN", "X_1", "HOME", DEPTH_VARIABLE]);
+        assert_eq!((&got[3].1, &got[4].1), (&"/other".into(), &"1".into()));
     }
 
     #[test]

@@ -50,10 +50,20 @@ pub enum PromptBy {
 pub enum AnswerIn {
     /// All of stdout.
     Text,
+    /// All of stdout, and the session is the last line `session_id: ...` of stderr.
+    TextSession,
     /// One JSON object with `result`, and `session_id`, `is_error` where there are some.
     JsonResult,
     /// One JSON object a line: the last agent message is the answer.
     JsonLines,
+}
+
+impl AnswerIn {
+    /// Whether what comes on stdout is the answer itself, and no notation of it.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::TextSession)
+    }
 }
 
 /// `[agent]` of `config.toml`, as written.
@@ -83,6 +93,12 @@ pub struct Settings {
     /// The file that all this is written in.
     #[serde(skip)]
     pub file: Option<PathBuf>,
+    /// That file has the section already, be it an empty one.
+    #[serde(skip)]
+    pub has_section: bool,
+    /// What else is wrong in the section, line by line.
+    #[serde(skip)]
+    pub problems: Vec<String>,
 }
 
 /// An agent that can be run.
@@ -134,10 +150,18 @@ impl Preset {
     fn known(self) -> Known {
         match self {
             Self::Hermes => Known {
-                command: &["hermes", "chat", "-q", "{prompt}"],
-                resume: &["hermes", "chat", "--resume", "{session}", "-q", "{prompt}"],
-                prompt: PromptBy::Argument,
-                answer: AnswerIn::Text,
+                command: &["hermes", "chat", "-Q", "--query-file", "-"],
+                resume: &[
+                    "hermes",
+                    "chat",
+                    "-Q",
+                    "--resume",
+                    "{session}",
+                    "--query-file",
+                    "-",
+                ],
+                prompt: PromptBy::Stdin,
+                answer: AnswerIn::TextSession,
                 env: &["OPENROUTER_API_KEY", "HERMES_*"],
             },
             Self::Claude => Known {
@@ -200,6 +224,8 @@ impl Settings {
         let file = files.find(|file| file.extension().is_some_and(|end| end == "toml"));
         Ok(Self {
             misread: misread.map(ToString::to_string),
+            has_section: config.has_section("agent"),
+            problems: problems(config),
             file: file.cloned(),
             ..settings
         })
@@ -236,14 +262,17 @@ impl Settings {
             (None, None, Some(known)) => owned(known.resume),
             _ => Vec::new(),
         };
-        let prompt = self.prompt.or(known.as_ref().map(|known| known.prompt));
+        // A place for the prompt among words of the operator's own says where it goes.
+        let placed = self.command.as_deref().and_then(place_of_prompt);
+        let prompt = placed.or(known.as_ref().map(|known| known.prompt));
+        let prompt = self.prompt.or(prompt);
         let answer = self.answer.or(known.as_ref().map(|known| known.answer));
         let mut env = known
             .as_ref()
             .map_or_else(Vec::new, |known| owned(known.env));
         env.extend(self.env.iter().cloned());
         let agent = AgentCommand {
-            prompt: prompt.unwrap_or_else(|| place_of_prompt(&command)),
+            prompt: prompt.unwrap_or(PromptBy::Stdin),
             answer: answer.unwrap_or(AnswerIn::Text),
             timeout: limit(self.timeout, DEFAULT_TIMEOUT),
             inactivity: limit(self.inactivity_timeout, DEFAULT_INACTIVITY),
@@ -255,26 +284,40 @@ impl Settings {
         Ok(agent)
     }
 
+    /// The same with this silence where none is written: of a job's agent another setting tells it.
+    #[must_use]
+    pub fn of_jobs(mut self, silence: Option<Duration>) -> Self {
+        if self.inactivity_timeout.is_none() {
+            let whole = |limit: Duration| limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
+            self.inactivity_timeout = Some(silence.map_or(0, whole));
+        }
+        self
+    }
+
     fn not_configured(&self) -> Error {
         let file = self.file.as_deref().unwrap_or(Path::new("config.toml"));
-        let rest = Self {
-            file: None,
-            ..self.clone()
-        };
-        not_configured(file, rest != Self::default())
+        not_configured(file, self.has_section)
     }
 }
 
-/// Where nothing is said: a command that has a place for the prompt gets it there, any other on stdin.
-fn place_of_prompt(command: &[String]) -> PromptBy {
+/// The place that a command has for the prompt.
+fn place_of_prompt(command: &[String]) -> Option<PromptBy> {
     let has = |mark: &str| command.iter().any(|word| word.contains(mark));
     if has("{prompt_file}") {
-        PromptBy::File
-    } else if has("{prompt}") {
-        PromptBy::Argument
+        Some(PromptBy::File)
     } else {
-        PromptBy::Stdin
+        has("{prompt}").then_some(PromptBy::Argument)
     }
+}
+
+/// What is wrong in the section.
+fn problems(config: &Config) -> Vec<String> {
+    let problems = config.problems().iter();
+    let is_own = |key: &String| key.starts_with("agent.");
+    problems
+        .filter(|problem| problem.key.as_ref().is_some_and(is_own))
+        .map(ToString::to_string)
+        .collect()
 }
 
 impl AgentCommand {
@@ -286,9 +329,7 @@ impl AgentCommand {
             if words.is_empty() && key == "agent.resume" {
                 continue;
             }
-            if words.first().is_none_or(String::is_empty) {
-                return Err(Error::new(Kind::Invalid, format!("{key} names no program")));
-            }
+            check_program(key, words)?;
             let mark = match self.prompt {
                 PromptBy::Stdin => continue,
                 PromptBy::Argument => "{prompt}",
@@ -306,6 +347,33 @@ impl AgentCommand {
         }
         Ok(())
     }
+}
+
+/// The program is a name to be looked for, or a whole path: what runs it has a directory of its own.
+fn check_program(key: &str, words: &[String]) -> Result<()> {
+    let program = words.first().map(String::as_str).unwrap_or_default();
+    let wrong = |words| Error::new(Kind::Invalid, words);
+    if program.is_empty() {
+        return Err(wrong(format!("{key} names no program")));
+    }
+    if ["{prompt}", "{prompt_file}", "{session}"]
+        .iter()
+        .any(|mark| program.contains(mark))
+    {
+        let hint = format!("name the program first: {key} = [\"my-agent\", \"{program}\"]");
+        return Err(wrong(format!(
+            "{key} names no program: its first word is '{program}'"
+        ))
+        .with_hint(hint));
+    }
+    if program.contains('/') && !program.starts_with('/') {
+        return Err(wrong(format!(
+            "{key} names its program by a part of a path, '{program}', and jobs and sessions have \
+             directories of their own"
+        ))
+        .with_hint(format!("name it by its whole path in {key}")));
+    }
+    Ok(())
 }
 
 /// What is said wherever an agent is needed and none is configured. What is to be added to this file is
@@ -375,11 +443,7 @@ mod tests {
     fn nothing_said_is_refused_with_the_way_out() {
         let error = Settings::default().resolve().unwrap_err();
         assert_eq!(error.kind(), Kind::Refused);
-        assert!(
-            error
-                .hints()
-                .iter()
-                .any(|hint| hint.contains("hermes agent check"))
-        );
+        let check = |hint: &String| hint.contains("hermes agent check");
+        assert!(error.hints().iter().any(check));
     }
 }

@@ -30,6 +30,16 @@ pub fn guarded(argv: Vec<OsString>) -> Vec<OsString> {
         .collect()
 }
 
+/// The program that such words run, or any others.
+pub(super) fn program(argv: &[OsString]) -> &OsStr {
+    let is_guarded = argv.get(1).is_some_and(|word| word == WORD);
+    let behind = argv.iter().skip_while(|word| *word != "--").nth(1);
+    let first = argv.first().map_or(OsStr::new(""), OsString::as_os_str);
+    behind
+        .filter(|_| is_guarded)
+        .map_or(first, OsString::as_os_str)
+}
+
 /// Becomes the program. Returns only when that fails.
 ///
 /// # Errors

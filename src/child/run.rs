@@ -109,7 +109,9 @@ pub fn start(spec: Spec) -> Result<Running> {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return Err(Error::new(Kind::Invalid, "there is no command to run"));
     };
-    let shown = program.to_string_lossy().into_owned();
+    let shown = super::guard::program(&spec.argv)
+        .to_string_lossy()
+        .into_owned();
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the window on child processes"

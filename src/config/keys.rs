@@ -100,7 +100,7 @@ pub const KEYS: &[Key] = &[
         "cron.inactivity_timeout_seconds",
         Number(0.0),
         Default::Number(600.0),
-        "longest silence of a job's agent; 0 is no limit",
+        "longest silence of a job's agent, unless agent.inactivity_timeout is set; 0 is no limit",
     )
     .variable("HERMES_CRON_TIMEOUT"),
     Key::ours(
@@ -260,21 +260,21 @@ pub const KEYS: &[Key] = &[
     ),
     Key::ours(
         "agent.answer",
-        Choice(&["text", "json-result", "json-lines"]),
+        Choice(&["text", "text-session", "json-result", "json-lines"]),
         Default::Unset,
         "where the answer is in what it prints",
     ),
     Key::ours(
         "agent.timeout",
         Count(0),
-        Default::Unset,
+        Default::Count(1800),
         "longest turn in seconds; 0 is no limit",
     ),
     Key::ours(
         "agent.inactivity_timeout",
         Count(0),
-        Default::Unset,
-        "longest silence in seconds; 0 is no limit",
+        Default::Count(600),
+        "longest silence in seconds; 0 is no limit; where it is unset, a job's is cron.inactivity_timeout_seconds",
     ),
     Key::ours(
         "agent.env",

@@ -76,6 +76,8 @@ pub struct Layer {
     pub written: Vec<Written>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
+    /// The names at the top of `config.toml`: those of its tables, also of empty ones.
+    pub sections: Vec<String>,
     /// Settings that a file that is no document names all the same: it may have meant to set them.
     pub unread: Vec<&'static str>,
 }
@@ -140,6 +142,9 @@ impl Layer {
             problems: unknown::names(format, file, root),
             ..Self::default()
         };
+        if let (Format::Toml, Content::Table(entries)) = (format, &root.content) {
+            layer.sections = entries.iter().map(|entry| entry.key.clone()).collect();
+        }
         for key in KEYS {
             match format {
                 Format::Yaml if key.owner == Owner::Ours => {}

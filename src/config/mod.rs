@@ -53,6 +53,8 @@ pub struct Config {
     files: Vec<ConfigFile>,
     settings: Vec<Setting>,
     problems: Vec<Problem>,
+    /// The names at the top of `config.toml`.
+    sections: Vec<String>,
     /// What files that are no documents name, each with its layer.
     unread: Vec<(Source, &'static str)>,
 }
@@ -70,6 +72,10 @@ impl Config {
             files,
             settings: merge::merge(&layers),
             unread: unread.collect(),
+            sections: layers
+                .iter()
+                .flat_map(|layer| layer.sections.clone())
+                .collect(),
             problems: layers
                 .into_iter()
                 .flat_map(|layer| layer.problems)
@@ -229,6 +235,12 @@ impl Config {
             Value::Words(words) => Some(words),
             _ => None,
         }
+    }
+
+    /// Whether `config.toml` has a table of this name, be it an empty one.
+    #[must_use]
+    pub fn has_section(&self, name: &str) -> bool {
+        self.sections.iter().any(|section| section == name)
     }
 
     /// Our own settings of a section that somebody set, as one object without the section's name:

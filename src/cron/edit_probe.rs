@@ -9,7 +9,7 @@ use super::job::{Job, RawJob};
 use super::task::{self, Place, Script, Task, Work};
 use super::view::Standing;
 use crate::agent::Settings;
-use crate::agent::runner::{find_program, look_up};
+use crate::agent::runner::{find_programs, look_up};
 use crate::error::{Error, Kind, Result};
 use crate::files::open_regular;
 use crate::home::Home;
@@ -210,11 +210,5 @@ fn look_at_env_file(file: &Path) -> Result<()> {
 /// # Errors
 /// When none is configured, it makes no sense, its program is not there, or it is this very binary.
 pub fn check_agent(agent: &Settings, path: Option<&OsStr>) -> Result<()> {
-    let command = agent.resolve()?;
-    let program = command
-        .command
-        .first()
-        .map(String::as_str)
-        .unwrap_or_default();
-    find_program(program, path).map(drop)
+    find_programs(&agent.resolve()?, path).map(drop)
 }

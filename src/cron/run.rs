@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::output::Log;
 use super::task::{Script, Task, Work};
-use crate::agent::runner::{find_program, prompt_file};
+use crate::agent::runner::{prepare, prompt_file};
 use crate::agent::settings::{STOP_GRACE, not_configured};
 use crate::agent::{AgentCommand, Reader, Tail, Turn};
 use crate::child::guard::guarded;
@@ -218,13 +218,7 @@ impl Context<'_> {
     ) -> Result<Report> {
         let missing = || not_configured(&self.home.join("config.toml"), false);
         let agent = self.agent.ok_or_else(missing)?;
-        let program = agent
-            .command
-            .first()
-            .map(String::as_str)
-            .unwrap_or_default();
-        let program = find_program(program, environment.all.get("PATH").map(OsStr::new))?;
-        let file = prompt_file(agent, prompt)?;
+        let file = prompt_file(agent, prompt, &std::env::temp_dir())?;
         let path = file
             .as_ref()
             .map(|file| file.path().to_string_lossy().into_owned());
@@ -233,10 +227,8 @@ impl Context<'_> {
             session: None,
             prompt_file: path.as_deref(),
         };
-        let mut invocation = agent.invocation(&turn);
-        if let Some(first) = invocation.argv.first_mut() {
-            *first = program.into_os_string();
-        }
+        let variable = |name: &str| environment.all.get(name).map(OsString::from);
+        let invocation = prepare(agent, &turn, &variable)?;
         let ours = environment
             .all
             .iter()
@@ -255,8 +247,8 @@ impl Context<'_> {
             limits,
         };
         let mut reader = Reader::new(agent.answer, KEPT);
-        let ended = self.execute(spec, |piece| reader.hear(piece)).await?;
-        let answer = reader.answer();
+        let mut ended = self.execute(spec, |piece| reader.hear(piece)).await?;
+        let answer = reader.answer_beside(&mut ended.stderr_tail);
         let failure = answer.failure();
         let reason = answer.reason.as_deref();
         let mut report = judge("agent", &ended, answer.text, limits, reason);

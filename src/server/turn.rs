@@ -13,12 +13,12 @@ use super::declared::Declared;
 use super::driver::Input;
 use super::hub::{End, Event, TurnId, TurnSpec};
 use crate::agent::runner::{self, Ended, Place};
-use crate::agent::settings::{AnswerIn, PromptBy, TOKEN_VARIABLE};
+use crate::agent::settings::TOKEN_VARIABLE;
 use crate::agent::{Invocation, Turn};
 use crate::child::guard::guarded;
 use crate::child::run::{End as ProcessEnd, Stream};
 use crate::child::survivor::{Marked, Survivor};
-use crate::error::{Context as _, Error, Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::runtime::Environ;
 
 /// Output is handed on this much later at most, so that a flood of pieces becomes few.
@@ -57,7 +57,7 @@ pub(crate) async fn run(
     let mut teller = Teller {
         turn: spec.turn,
         hub,
-        shown: spec.agent.answer == AnswerIn::Text,
+        shown: spec.agent.answer.is_text(),
         began: false,
         resumed: spec.agent_session.clone(),
         heard: Arc::default(),
@@ -219,29 +219,17 @@ impl Pieces {
 type Prepared = (Invocation, Place, Option<tempfile::NamedTempFile>);
 
 fn prepare(spec: &TurnSpec, around: &Surroundings, marked: &Marked) -> Result<Prepared> {
-    let file = match spec.agent.prompt {
-        PromptBy::File => Some(prompt_file(spec, around)?),
-        PromptBy::Stdin | PromptBy::Argument => None,
-    };
+    let file = runner::prompt_file(&spec.agent, &spec.prompt, &around.run_dir)?;
     let path = file
         .as_ref()
         .map(|file| file.path().to_string_lossy().into_owned());
-    let mut invocation = spec.agent.invocation(&Turn {
+    let turn = Turn {
         prompt: &spec.prompt,
         session: spec.agent_session.as_deref(),
         prompt_file: path.as_deref(),
-    });
-    let program = invocation
-        .argv
-        .first()
-        .map(|word| word.to_string_lossy().into_owned());
-    let found = runner::find_program(
-        program.as_deref().unwrap_or_default(),
-        around.environ.get("PATH"),
-    )?;
-    if let Some(word) = invocation.argv.first_mut() {
-        *word = found.into_os_string();
-    }
+    };
+    let variable = |name: &str| around.environ.get(name).map(OsString::from);
+    let mut invocation = runner::prepare(&spec.agent, &turn, &variable)?;
     // A serve that is killed takes its agents with it: the next one begins their turns anew.
     invocation.argv = guarded(invocation.argv);
     let cwd = match &spec.cwd {
@@ -271,18 +259,6 @@ fn prepare(spec: &TurnSpec, around: &Surroundings, marked: &Marked) -> Result<Pr
     ];
     let env = spec.agent.environment(ours, extra);
     Ok((invocation, Place { cwd, env }, file))
-}
-
-fn prompt_file(spec: &TurnSpec, around: &Surroundings) -> Result<tempfile::NamedTempFile> {
-    use std::io::Write as _;
-    let failed = "failed to write the prompt to a file";
-    let mut file = tempfile::Builder::new()
-        .prefix("prompt_")
-        .tempfile_in(&around.run_dir)
-        .context(Kind::Io, failed)?;
-    file.write_all(spec.prompt.as_bytes())
-        .context(Kind::Io, failed)?;
-    Ok(file)
 }
 
 /// An error with its causes, in one line.

@@ -6,8 +6,8 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::common::Sandbox;
-use crate::common::agent::{Alive, STALLS, command};
-use crate::common::jobs::{agent, document, home, said};
+use crate::common::agent::{Alive, STALLS, command, does};
+use crate::common::jobs::{agent, document, hermes, home, said, script};
 use crate::common::serving::send;
 
 #[test]
@@ -120,6 +120,7 @@ fn checking(sandbox: &Sandbox) -> Child {
         .env_clear()
         .env("HERMES_HOME", sandbox.home())
         .env("PATH", "/usr/bin:/bin")
+        .env("TMPDIR", sandbox.user_home())
         .args(["agent", "check"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
@@ -167,4 +168,200 @@ fn at_its_limit_a_check_ends_what_its_agent_has_started_and_so_does_its_death() 
     send(check.id(), Signal::KILL);
     check.wait().expect("its end");
     alive.ended();
+}
+
+/// What is wrong with an agent that has this in its section: what is told of it, and the hints.
+fn refused(sandbox: &Sandbox, section: &str) -> (String, String) {
+    sandbox.write("config.toml", format!("[agent]\n{section}\n"));
+    let (code, told, _) = document(sandbox, &["agent", "check"]);
+    assert_eq!(code, 1, "{told}");
+    let error = &told["error"];
+    let message = error["message"].as_str().unwrap_or_default().to_owned();
+    (message, error["hints"].to_string())
+}
+
+#[test]
+fn a_program_is_refused_that_a_job_would_not_find_or_a_shell_would_read() {
+    let sandbox = home();
+    let (message, _) = refused(&sandbox, "command = [\"./ask.sh\"]");
+    assert!(
+        message.contains("by a part of a path, './ask.sh'"),
+        "{message}"
+    );
+
+    let file = sandbox.write("ask.sh", "echo fine\n");
+    let command = format!("command = [\"{}\"]", file.display());
+    let (message, hints) = refused(&sandbox, &command);
+    assert!(message.contains("is not executable"), "{message}");
+    assert!(hints.contains("chmod +x"), "{hints}");
+
+    script(&sandbox, "bare.sh", "");
+    let file = sandbox.home().join("scripts/bare.sh");
+    std::fs::write(&file, "echo fine\n").expect("a text");
+    let command = format!("command = [\"{}\"]", file.display());
+    let (message, hints) = refused(&sandbox, &command);
+    assert!(message.contains("names no interpreter"), "{message}");
+    assert!(hints.contains("#!/bin/sh"), "{hints}");
+    let (code, _, err) = said(&sandbox, &["cron", "create", "every 1h", "ask"]);
+    assert!(code == 1 && err.contains("names no interpreter"), "{err}");
+
+    let (message, hints) = refused(&sandbox, "command = [\"{prompt}\"]");
+    assert!(
+        message.contains("its first word is '{prompt}'"),
+        "{message}"
+    );
+    assert!(hints.contains("my-agent"), "{hints}");
+}
+
+#[test]
+fn an_empty_answer_is_none_in_a_check_and_in_a_job() {
+    let sandbox = home();
+    agent(&sandbox, &["exit 0"], "");
+    let (code, told, _) = document(&sandbox, &["agent", "check"]);
+    assert_eq!((code, &told["ok"]), (1, &json!(false)), "{told}");
+    let (code, _, err) = said(
+        &sandbox,
+        &["cron", "create", "every 1h", "ask", "--name", "n"],
+    );
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = said(&sandbox, &["cron", "run", "n"]);
+    assert!(
+        code == 1 && err.contains("the agent gave no answer"),
+        "{err}"
+    );
+}
+
+#[test]
+fn what_is_printed_to_be_written_can_be_written_where_it_is_said() {
+    for (text, place) in [
+        ("", "at the end of"),
+        ("[agent]\n# none yet\n", "under [agent] in"),
+    ] {
+        let sandbox = home();
+        let file = sandbox.write("config.toml", text);
+        let (code, _, err) = said(&sandbox, &["agent", "check"]);
+        assert!(code == 1 && err.contains(place), "{err}");
+        let begins = err.contains("[agent]\n");
+        assert_eq!(begins, text.is_empty(), "{err}");
+        let head = if begins { "[agent]\n" } else { "" };
+        std::fs::write(file, format!("{text}{head}preset = \"claude\"\n")).expect("a file");
+        let (_, _, err) = said(&sandbox, &["agent", "check"]);
+        assert!(err.contains("'claude' was not found"), "{err}");
+    }
+}
+
+#[test]
+fn an_agent_that_leads_back_here_ends_somewhere() {
+    let sandbox = home();
+    let own = env!("CARGO_BIN_EXE_hermes");
+    let (message, hints) = refused(
+        &sandbox,
+        &format!("command = [\"env\"]\nresume = [\"{own}\"]"),
+    );
+    assert!(message.contains("is this binary itself"), "{message}");
+    assert!(hints.contains("agent.resume"), "{hints}");
+    let (message, _) = refused(
+        &sandbox,
+        "command = [\"env\"]\nresume = [\"no-such-agent\"]",
+    );
+    assert!(
+        message.contains("'no-such-agent' was not found"),
+        "{message}"
+    );
+
+    let nests = format!("command = [\"env\", \"{own}\", \"agent\", \"check\"]");
+    sandbox.write("config.toml", format!("[agent]\n{nests}\n"));
+    let (code, _, err) = said(&sandbox, &["agent", "check", "--timeout", "1m"]);
+    assert_eq!(code, 1, "{err}");
+    let words =
+        format!("command = [\"env\", \"_HERMES_AGENT_DEPTH=3\", \"{own}\", \"agent\", \"check\"]");
+    sandbox.write("config.toml", format!("[agent]\n{words}\n"));
+    let (code, told, _) = document(&sandbox, &["agent", "check"]);
+    let inner = told["stderr"].as_str().unwrap_or_default();
+    assert!(
+        code == 1 && inner.contains("inside of 3 agents already"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_wrong_beside_the_program_is_told_too() {
+    let sandbox = home();
+    let wrong = "answer = \"json\"\ntimeout = \"10m\"\nenv = \"FOO\"\ntiemout = 5";
+    agent(&sandbox, &["say fine"], wrong);
+    let (code, told, err) = document(&sandbox, &["agent", "check"]);
+    assert_eq!(code, 0, "{told}");
+    let create = ["cron", "create", "every 1h", "ask", "--dry-run"];
+    let (_, _, created) = said(&sandbox, &create);
+    for key in [
+        "agent.answer",
+        "agent.timeout",
+        "agent.env",
+        "agent.tiemout",
+    ] {
+        assert!(err.contains(key), "{key}: {err}");
+        assert!(told["problems"].to_string().contains(key), "{key}: {told}");
+        assert!(created.contains(key), "{key}: {created}");
+    }
+}
+
+#[test]
+fn where_a_prompt_can_be_read_and_what_is_given_as_it_stands_is_told() {
+    let sandbox = home();
+    agent(&sandbox, &["say fine"], "");
+    let words = [
+        command(&sandbox),
+        vec!["{prompt}".to_owned(), "{promt}".to_owned()],
+    ]
+    .concat();
+    let section = format!("[agent]\ncommand = {words:?}\nprompt = \"stdin\"\n");
+    sandbox.write("config.toml", section);
+    does(&sandbox, &["say fine"]);
+    let (_, _, err) = said(&sandbox, &["agent", "check"]);
+    assert!(
+        err.contains("every user of this host can read them"),
+        "{err}"
+    );
+    assert!(err.contains("{promt} as it stands"), "{err}");
+}
+
+#[test]
+fn no_limit_is_none() {
+    let sandbox = home();
+    agent(&sandbox, &["drip 0123456789012345678901234567"], "");
+    let (code, told, _) = document(&sandbox, &["agent", "check", "--timeout", "0"]);
+    assert_eq!(code, 0, "{told}");
+}
+
+#[test]
+fn a_prompt_that_a_killed_check_left_goes_with_the_next_one() {
+    let sandbox = home();
+    let by_file = [command(&sandbox), vec!["{prompt_file}".to_owned()]].concat();
+    sandbox.write("config.toml", format!("[agent]\ncommand = {by_file:?}\n"));
+    does(&sandbox, &["tell up", "stall"]);
+    let up = sandbox.fifo("up");
+    let left = || {
+        let entries = std::fs::read_dir(sandbox.user_home())
+            .expect("a directory")
+            .flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names
+            .filter(|name| name.starts_with("hermes-prompt-"))
+            .count()
+    };
+    let answers = || {
+        let mut check = hermes(&sandbox, &["agent", "check"]);
+        check.env("TMPDIR", sandbox.user_home()).assert().success();
+    };
+    let mut check = checking(&sandbox);
+    std::fs::read(up).expect("it is up");
+    assert_eq!(left(), 1);
+    // One whose owner lives is left alone.
+    does(&sandbox, &["say fine"]);
+    answers();
+    assert_eq!(left(), 1);
+    send(check.id(), Signal::KILL);
+    check.wait().expect("its end");
+    answers();
+    assert_eq!(left(), 0);
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{hermes, job, stored, with};
+use crate::common::jobs::{hermes, job, store, stored, with};
 use crate::common::serving::{self, Serving};
 use crate::common::standin::{self, Told, program, told};
 use crate::common::ws::Ws;
@@ -45,9 +45,14 @@ struct Talk {
 
 impl Talk {
     fn with(preset: &str, does: &str) -> Self {
+        Self::of(&format!("preset = \"{preset}\""), preset, does)
+    }
+
+    /// One whose configuration says this of the agent, with a program of this name.
+    fn of(settings: &str, name: &str, does: &str) -> Self {
         let sandbox = Sandbox::new();
-        sandbox.write("config.toml", format!("[agent]\npreset = \"{preset}\"\n"));
-        program(&sandbox, preset, does);
+        sandbox.write("config.toml", format!("[agent]\n{settings}\n"));
+        program(&sandbox, name, does);
         let mut command = serving::command(&sandbox, serving::BEGIN, &[]);
         command.env("PATH", standin::path(&sandbox));
         let serve = Serving::ready(&sandbox, command.spawn().expect("serve starts"));
@@ -75,6 +80,7 @@ fn words(words: &str) -> Vec<String> {
 }
 
 const CLAUDE: &str = r#"echo '{"type":"result","subtype":"success","is_error":false,"result":"fine","session_id":"s-1"}'"#;
+const HERMES: &str = "echo fine; printf '\\nsession_id: s-1\\n' >&2";
 const CODEX: &str = r#"echo '{"type":"thread.started","thread_id":"s-1"}'
 echo '{"type":"turn.started"}'
 echo '{"type":"error","message":"Reconnecting... 1/5"}'
@@ -89,6 +95,12 @@ fn each_preset_is_asked_in_its_own_words_and_goes_on_in_its_own_session() {
             CLAUDE,
             "-p --output-format json",
             "-p --output-format json --resume s-1",
+        ),
+        (
+            "hermes",
+            HERMES,
+            "chat -Q --query-file -",
+            "chat -Q --resume s-1 --query-file -",
         ),
         ("codex", CODEX, "exec --json -", "exec resume s-1 --json -"),
     ];
@@ -116,7 +128,7 @@ fn each_preset_is_asked_in_its_own_words_and_goes_on_in_its_own_session() {
 #[test]
 fn a_prompt_among_the_words_is_one_word_of_a_preset_too() {
     let sandbox = home("claude", CLAUDE);
-    let command = "command = [\"claude\", \"-p\", \"--ask={prompt}\"]\nprompt = \"argument\"";
+    let command = "command = [\"claude\", \"-p\", \"--ask={prompt}\"]";
     sandbox.write(
         "config.toml",
         format!("[agent]\npreset = \"claude\"\n{command}\n"),
@@ -127,6 +139,48 @@ fn a_prompt_among_the_words_is_one_word_of_a_preset_too() {
         stdin: String::new(),
     };
     assert_eq!(told(&sandbox, "claude"), [asked]);
+}
+
+#[test]
+fn a_prompt_that_no_argument_can_be_is_told_so_and_of_a_long_past_the_newest_is_given() {
+    let sandbox = home("claude", CLAUDE);
+    sandbox.write(
+        "config.toml",
+        "[agent]\ncommand = [\"claude\", \"{prompt}\"]\n",
+    );
+    let prompt = "x".repeat(140_000);
+    let asks = json!({"no_agent": false, "script": null, "prompt": prompt});
+    store(&sandbox, &[job(ID, &asks)]);
+    let error = run(&sandbox).0;
+    let error = error.as_str().expect("an error");
+    assert!(
+        error.contains("agent's program 'claude': it has 136 KiB"),
+        "{error}"
+    );
+    assert!(!error.contains("/proc/self/exe"), "{error}");
+
+    // A past that is longer than any argument.
+    let long = "printf '%0140000d' 7; echo the end";
+    let mut talk = Talk::of("command = [\"claude\", \"{prompt}\"]", "claude", long);
+    for text in ["one", "two", "three"] {
+        let [status, _, error] = talk.turn(text);
+        assert_eq!((status.as_str(), error.as_str()), ("complete", ""));
+    }
+    let last = &told(&talk.sandbox, "claude")[2].words[0];
+    assert!(
+        last.len() < 128 << 10 && last.contains("You: [...] 0"),
+        "{}",
+        last.len()
+    );
+    assert!(last.contains("7the end\n\n---") && last.ends_with("\n\nthree"));
+
+    let mut talk = Talk::of(
+        "command = [\"claude\", \"{prompt}\"]",
+        "claude",
+        "echo fine",
+    );
+    let [status, _, error] = talk.turn("with a NUL\0");
+    assert!(error.contains("NUL byte"), "{status} {error}");
 }
 
 #[test]
@@ -163,6 +217,11 @@ fn a_turn_that_the_agent_itself_calls_failed_is_failed_and_its_reason_is_told() 
             "codex",
             r#"echo '{"type":"thread.started","thread_id":"t"}'; echo '{"type":"error","message":"quota"}'"#.to_owned(),
             format!("{failed}: quota"),
+        ),
+        (
+            "hermes",
+            r"printf 'no model\n\nsession_id: s-1\n' >&2; exit 1".to_owned(),
+            "agent exited with code 1: no model".to_owned(),
         ),
         (
             "codex",

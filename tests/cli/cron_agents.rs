@@ -203,3 +203,22 @@ fn the_variables_of_a_job_s_own_file_reach_its_agent() {
     assert!(answer.contains("OF_THE_JOB=yes"), "{answer}");
     assert!(answer.contains(&format!("HERMES_JOB_ID={ID}")), "{answer}");
 }
+
+#[test]
+fn the_silence_of_a_job_s_agent_has_a_setting_of_its_own_and_its_own_goes_before_it() {
+    let sandbox = home(
+        &["say I begin", "stall"],
+        "\n[cron]\ninactivity_timeout_seconds = 1.5",
+    );
+    fails(&sandbox, "agent was silent for 2s", &json!("time_limit"));
+    let both = "inactivity_timeout = 1\n\n[cron]\ninactivity_timeout_seconds = 600";
+    agent(&sandbox, &["say I begin", "stall"], both);
+    fails(&sandbox, "agent was silent for 1s", &json!("time_limit"));
+    let (code, shown, _) = said(&sandbox, &["config", "show", "agent"]);
+    assert_eq!(code, 0, "{shown}");
+    let (code, shown, _) = said(&home(&[], ""), &["config", "show", "agent"]);
+    assert!(
+        code == 0 && shown.contains("1800") && shown.contains("600"),
+        "{shown}"
+    );
+}

@@ -58,7 +58,7 @@ impl Parts {
             home: home.clone(),
             zone,
             clock: Arc::clone(&runtime.clock),
-            agent: agent::Settings::of(config)?,
+            agent: agent::Settings::of(config)?.of_jobs(settings.cron.inactivity_timeout),
             settings: settings.cron,
             identity,
             machine,

@@ -200,9 +200,12 @@ fn agent(evidence: &Evidence) -> Outcome {
             }
             AgentSeen::NotConfigured => (
                 "no agent is configured, so prompts cannot be run".to_owned(),
-                not_configured(Path::new(&home.path("config.toml")), false)
-                    .hints_in_line()
-                    .collect(),
+                not_configured(
+                    Path::new(&home.path("config.toml")),
+                    home.config.has_section("agent"),
+                )
+                .hints_in_line()
+                .collect(),
                 Severity::Error,
             ),
             AgentSeen::Unusable(why, hints) => (why.clone(), hints.clone(), Severity::Error),

@@ -78,10 +78,9 @@ pub(super) fn agent(config: &Config, facts: &Facts) -> AgentSeen {
     let path = environ
         .and_then(|environ| environ.get("PATH"))
         .map(OsStr::new);
-    let found = settings.resolve().and_then(|agent| {
-        let program = agent.command.first().map_or("", String::as_str);
-        runner::find_program(program, path)
-    });
+    let found = settings
+        .resolve()
+        .and_then(|agent| runner::find_programs(&agent, path));
     match found {
         Ok(program) => AgentSeen::Found(program),
         Err(error) => {

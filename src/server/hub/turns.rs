@@ -161,7 +161,7 @@ impl Hub {
         let prompt = if agent_session.is_some() {
             text.clone()
         } else {
-            super::transcript::with_window(live.window(), &text)
+            super::transcript::with_window(live.window(), &text, agent.longest_prompt())
         };
         live.remember("user", &text);
         let spec = TurnSpec {
