@@ -171,6 +171,11 @@ impl Dispatcher {
         self.unsettled.swap(false, Ordering::Relaxed)
     }
 
+    /// A row is left open, for the next sweep to see to.
+    pub(super) fn leave_unsettled(&self) {
+        self.unsettled.store(true, Ordering::Relaxed);
+    }
+
     /// The job store.
     #[must_use]
     pub fn jobs(&self) -> JobsFile {

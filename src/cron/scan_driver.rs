@@ -188,7 +188,10 @@ async fn tell_of(dispatcher: &Dispatcher, gone: Gone, now: Timestamp) {
         })
         .await;
     if let Err(error) = told {
-        (dispatcher.parts.say)(&format!("The ledger could not be told of it: {error}."));
+        (dispatcher.parts.say)(&format!(
+            "The ledger could not be told of it: {}.",
+            error.in_full()
+        ));
     }
 }
 

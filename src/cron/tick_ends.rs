@@ -17,8 +17,11 @@ pub enum TickEnds {
     Unknown,
     /// The last one failed, and a good one is not long ago.
     LastFailed,
-    /// The last good one is so many seconds ago.
+    /// The last good one is so many seconds ago, and one has failed since.
     FailingFor(i64),
+    /// The last good one is so many seconds ago, and none has failed since: a pass that finds the tick lock
+    /// held leaves its heartbeat, and neither a success nor an error.
+    LeftOutFor(i64),
     /// One failed, and none has ever ended well.
     NeverWell,
 }
@@ -31,12 +34,11 @@ impl TickEnds {
             return failed.map_or(Self::Unknown, |_| Self::NeverWell);
         };
         let age = now.duration_since(good).as_secs();
-        if age > FRESH {
-            Self::FailingFor(age)
-        } else if failed > Some(good) {
-            Self::LastFailed
-        } else {
-            Self::Well
+        match (age > FRESH, failed > Some(good)) {
+            (true, true) => Self::FailingFor(age),
+            (true, false) => Self::LeftOutFor(age),
+            (false, true) => Self::LastFailed,
+            (false, false) => Self::Well,
         }
     }
 
@@ -51,6 +53,10 @@ impl TickEnds {
                 "ticks have been failing for {}",
                 human::duration(age)
             )),
+            Self::LeftOutFor(age) => Some(format!(
+                "ticks have been left out for {}, since somebody else held the tick lock",
+                human::duration(age)
+            )),
             Self::NeverWell => Some("no tick has ever ended well".to_owned()),
         }
     }
@@ -58,7 +64,10 @@ impl TickEnds {
     /// Whether no job is started while it stays so.
     #[must_use]
     pub fn is_failing(self) -> bool {
-        matches!(self, Self::FailingFor(_) | Self::NeverWell)
+        matches!(
+            self,
+            Self::FailingFor(_) | Self::LeftOutFor(_) | Self::NeverWell
+        )
     }
 }
 
@@ -82,7 +91,9 @@ mod tests {
         assert_eq!(of(Some(90), Some(30)), TickEnds::LastFailed);
         assert_eq!(of(Some(FRESH), Some(30)), TickEnds::LastFailed);
         assert_eq!(of(Some(347), Some(30)), TickEnds::FailingFor(347));
-        assert_eq!(of(Some(347), None), TickEnds::FailingFor(347));
+        assert_eq!(of(Some(347), None), TickEnds::LeftOutFor(347));
+        assert_eq!(of(Some(347), Some(400)), TickEnds::LeftOutFor(347));
+        assert!(of(Some(347), None).is_failing());
         assert!(of(None, Some(20)).is_failing() && !of(Some(90), Some(30)).is_failing());
     }
 }

@@ -4,7 +4,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -16,9 +15,9 @@ pub use self::look::Looks;
 use self::pace::{is_before, next_start, pause_after};
 use self::shown::show;
 use self::told::Told;
-use super::dispatcher::{Dispatcher, Fate, Held, Order};
+use self::turn::Turn;
+use super::dispatcher::{Dispatcher, Fate};
 use super::markers_file::Markers;
-use super::scan::DueJob;
 use super::scan_driver::{self, Looked};
 use super::stop_file;
 use super::zone_probe::ZoneProbe;
@@ -26,14 +25,6 @@ use crate::clock::Now;
 use crate::error::Result;
 use crate::files;
 use crate::home::Home;
-use crate::ledger::SlotAt;
-
-/// Longest time between two sweeps of open rows.
-const SWEEP: Duration = Duration::from_secs(300);
-
-/// What is shown of a run that another dispatcher started.
-const ADOPTED: &str =
-    "goes on without the dispatcher that started it; the next one waits for its end";
 
 /// Ends of runs that are kept for whoever asks.
 const FATES: usize = 1000;
@@ -41,10 +32,13 @@ const FATES: usize = 1000;
 mod by_hand;
 mod drain;
 mod flight;
+mod left;
 mod look;
 pub mod pace;
 mod shown;
+mod start;
 mod told;
+mod turn;
 
 /// What a pass did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +74,7 @@ pub struct Ticker {
     stopped: Option<(Timestamp, Timestamp)>,
     fates: Vec<(String, Fate)>,
     told: Told,
+    turn: Turn,
     looks: Looks,
     ask: watch::Sender<bool>,
 }
@@ -124,6 +119,7 @@ impl Ticker {
             stopped: None,
             fates: Vec::new(),
             told: Told::default(),
+            turn: Turn::default(),
             looks: Looks::default(),
             ask: watch::channel(false).0,
         }
@@ -193,23 +189,18 @@ impl Ticker {
                 let last = self.passed_at.filter(|last| is_before(*last, now));
                 let since = self.stopped.map_or(last.unwrap_or(now), |(since, _)| since);
                 self.stopped = Some((since, now));
+                self.look_after_runs().await?;
             }
             return Ok(self.stand(why));
         }
         self.go_on();
-        let path = self.dispatcher.parts.home.join("cron/.tick.lock");
         if !self.dispatcher.parts.home.cron().is_dir() {
             return Ok(Pass::Done(0));
         }
-        let Some(_lock) = files::try_lock(&path)? else {
+        let Some(_lock) = self.take_turn()? else {
             return Ok(Pass::Busy);
         };
-        let awake = self.dispatcher.parts.clock.now().monotonic;
-        let is_due = self.swept_at.is_none_or(|at| awake >= at + SWEEP);
-        if self.dispatcher.take_unsettled() || is_due {
-            self.swept_at = Some(awake);
-            self.sweep().await?;
-        }
+        self.sweep_if_due(true).await?;
         let found = self.scan(now).await?;
         let count = found.orders.len();
         if count > 0 {
@@ -244,113 +235,10 @@ impl Ticker {
 
     fn go_on(&mut self) {
         if self.standing.take().is_some() {
+            // Slots that were claimed and never run may have waited for this.
+            self.swept_at = None;
             (self.dispatcher.parts.say)("Jobs are started again.");
         }
-    }
-
-    /// Closes what dead owners left, and waits for what goes on without a dispatcher.
-    async fn sweep(&mut self) -> Result<()> {
-        let swept = self.dispatcher.sweep(&self.waited_for).await?;
-        for (job_id, slot) in swept.unadopted {
-            self.run_after_all(&job_id, slot)?;
-        }
-        // A pass by hand waits for its own runs alone.
-        let turns = self.markers.is_some();
-        for id in swept.alive.into_iter().filter(|_| turns) {
-            if self.waited_for.contains(&id) {
-                continue;
-            }
-            let held = self.dispatcher.hold_left_behind(&id).await?;
-            self.waited_for.insert(id.clone());
-            (self.dispatcher.parts.say)(&format!(
-                "Execution {id} goes on in its worker; waiting for its end."
-            ));
-            let row = id.clone();
-            let _it_is_said_above = self
-                .dispatcher
-                .with_ledger(move |ledger| ledger.record_detail(&row, ADOPTED))
-                .await;
-            self.see_to(id, held);
-        }
-        for id in swept.undelivered {
-            if self.waited_for.insert(id.clone()) {
-                self.see_to(id, None);
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits for the end of a run that somebody left, and sees to what it leaves, beside the others.
-    fn see_to(&mut self, id: String, held: Option<Held>) {
-        let dispatcher = Arc::clone(&self.dispatcher);
-        self.tasks.spawn(async move {
-            let waited = dispatcher.wait_for_stranger(&id).await;
-            drop(held);
-            let error = waited.err().map(|error| error.to_string());
-            let fate = Fate::Ended {
-                execution_id: id,
-                ok: error.is_none(),
-                error,
-            };
-            (String::new(), fate)
-        });
-    }
-
-    /// A slot that a dispatcher took, and was gone before a worker had it, is run now. A job that is no
-    /// longer there leaves a row to be closed by the next sweep.
-    fn run_after_all(&mut self, job_id: &str, slot: SlotAt) -> Result<()> {
-        if self.running.contains_key(job_id) {
-            return Ok(());
-        }
-        if let Some(job) = self.dispatcher.jobs().job(job_id)? {
-            (self.dispatcher.parts.say)(&format!(
-                "A slot of job {job_id} was taken and never run; it is run now."
-            ));
-            self.submit(DueJob {
-                job_id: job_id.to_owned(),
-                job,
-                slot: Some(slot),
-                manual: false,
-                stagger: Duration::ZERO,
-            });
-        }
-        Ok(())
-    }
-
-    /// Starts a job beside the others, as soon as there is room.
-    fn submit(&mut self, order: DueJob) {
-        let flight = Flight::new(self.dispatcher.now(), order.stagger);
-        let begun = flight.begun();
-        self.running.insert(order.job_id.clone(), flight);
-        let (dispatcher, room) = (Arc::clone(&self.dispatcher), Arc::clone(&self.room));
-        let mut stopping = self.ask.subscribe();
-        self.tasks.spawn(async move {
-            let id = order.job_id.clone();
-            let wait = async {
-                tokio::time::sleep(order.stagger).await;
-                room.acquire_owned().await.ok()
-            };
-            let place = tokio::select! {
-                place = wait => place,
-                _ = stopping.wait_for(|stop| *stop) => None,
-            };
-            let order = Order {
-                job: order.job,
-                slot: order.slot,
-                manual: order.manual,
-                source: "builtin",
-            };
-            let fate = match place {
-                Some(_place) => {
-                    begun.store(true, Ordering::Relaxed);
-                    dispatcher.run(order).await
-                }
-                None => {
-                    Fate::Waits("the scheduler stopped before there was room for it".to_owned())
-                }
-            };
-            (id, fate)
-        });
     }
 
     /// Forgets the runs that have ended.

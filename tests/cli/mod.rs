@@ -30,6 +30,7 @@ mod cron_run;
 mod cron_served;
 mod cron_settings;
 mod cron_slots;
+mod cron_stops;
 mod cron_tick;
 mod cron_told;
 mod cron_views;

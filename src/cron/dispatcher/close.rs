@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::{Dispatcher, blocking};
 use crate::bus::ServiceManager as _;
-use crate::child::leftovers::kill_marked;
+use crate::child::leftovers::{Group, kill_left_in, kill_marked};
 use crate::cron::claim::Holder;
 use crate::cron::finish::{self, Run, Settles};
 use crate::cron::job::{Job, RawJob};
@@ -50,7 +50,8 @@ impl Dispatcher {
             .unwrap_or_default();
         let seen = self.look_back(&facts, witnessed).await;
         if !seen.other_boot {
-            self.kill_what_is_left(id).await;
+            let group = self.group_of(&facts);
+            self.kill_what_is_left(id, group).await;
         }
         // Whoever asked for its end wrote down why.
         let known = facts.cause.clone().zip(facts.detail.clone());
@@ -118,12 +119,30 @@ impl Dispatcher {
         matches!((&facts.boot_id, own), (Some(then), Some(now)) if then != now)
     }
 
-    /// Whatever the worker started and left: found by the mark in its environment, since a process
-    /// group may have been left, and its number belong to somebody else by now.
-    async fn kill_what_is_left(&self, id: &str) {
+    /// The process group of what a worker ran; none in a unit, which ends with all that is in it, and none
+    /// where the pids of the record are not ours.
+    fn group_of(&self, facts: &ExecutionFacts) -> Option<Group> {
+        let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+        let own = &self.parts.identity;
+        let is_here = facts.boot_id.is_some() && facts.boot_id == own.boot_id;
+        let is_ours = is_here
+            && own
+                .init_start
+                .is_some_and(|start| number(facts.pid1_start) == Some(start));
+        let group = Group {
+            number: u32::try_from(facts.pgid?).ok()?,
+            since: number(facts.worker_start)?,
+        };
+        (is_ours && facts.unit.is_none()).then_some(group)
+    }
+
+    /// Whatever the worker started and left: found by the mark in its environment, which goes along
+    /// wherever a process goes, and by the group, whatever became of its environment.
+    async fn kill_what_is_left(&self, id: &str, group: Option<Group>) {
         let id = id.to_owned();
         let kill = move || {
             let _killed = kill_marked(EXECUTION_VARIABLE, &id);
+            let _killed = group.map(kill_left_in);
             Ok(())
         };
         let _as_far_as_it_went = blocking(kill).await;
@@ -200,7 +219,8 @@ impl Dispatcher {
             .await;
         if let Err(error) = told {
             (self.parts.say)(&format!(
-                "A job could not be told of the end of its run: {error}."
+                "A job could not be told of the end of its run: {}.",
+                error.in_full()
             ));
         }
     }

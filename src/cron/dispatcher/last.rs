@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use super::wait::MOST;
 use super::{Dispatcher, blocking};
 use crate::child::leftovers::kill_marked;
 use crate::child::spawn::Watch;
@@ -11,7 +10,7 @@ use crate::cron::run::EXECUTION_VARIABLE;
 use crate::cron::stop_run::{Target, look};
 use crate::dispatch::mode::Mode;
 use crate::error::Result;
-use crate::ledger::{Cause, Execution, Status, rows};
+use crate::ledger::{Cause, Execution, Status};
 
 /// Why such a run ends, for its record.
 const WHY: &str = "its dispatcher was stopped, and did not wait longer for it";
@@ -27,21 +26,15 @@ impl Dispatcher {
     /// # Errors
     /// When the ledger cannot be read.
     pub(in crate::cron) async fn ask_to_end(&self, asked: &mut Asked) -> Result<bool> {
-        let (open, facts) = self
-            .with_ledger(|ledger| {
-                let open = ledger.read(|c| rows::open_executions(c, MOST))?;
-                let facts = ledger.read(|c| rows::facts(c, MOST))?;
-                Ok((open.unwrap_or_default(), facts.unwrap_or_default()))
-            })
-            .await?;
+        let open = self.open_rows().await?;
         let is_new = |row: &Execution| self.in_hand.has(&row.id) && !asked.contains_key(&row.id);
-        let open: Vec<_> = open.into_iter().filter(is_new).collect();
-        let on_their_way = open.iter().any(|row| row.status == Status::Claimed);
-        for row in open {
-            let own = facts.iter().find(|facts| facts.execution_id == row.id);
-            let own = own.filter(|facts| facts.mode == Mode::InProcess.word());
+        let open: Vec<_> = open.into_iter().filter(|(row, _)| is_new(row)).collect();
+        let mut claimed = open.iter().map(|(row, _)| &row.status);
+        let on_their_way = claimed.any(|status| *status == Status::Claimed);
+        for (row, facts) in open {
+            let own = facts.filter(|facts| facts.mode == Mode::InProcess.word());
             let Some(Ok(Target::Worker { watch, .. })) =
-                own.map(|facts| look(&row, Some(facts), &self.parts.identity))
+                own.map(|facts| look(&row, Some(&facts), &self.parts.identity))
             else {
                 continue;
             };

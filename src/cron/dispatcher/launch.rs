@@ -269,7 +269,7 @@ impl Dispatcher {
         self.wait(worker, read, claimed, id)
             .await
             .unwrap_or_else(|error| {
-                self.unsettled.store(true, Ordering::Relaxed);
+                self.leave_unsettled();
                 let error = format!("its end is not on record: {}", in_words(&error));
                 let job = &claimed.job_id;
                 (self.parts.say)(&format!("Run {id} of job {job} is over, but {error}."));

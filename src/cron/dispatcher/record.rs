@@ -1,7 +1,5 @@
 //! What an order leaves behind where no worker writes it: failed launches, skipped and refused slots.
 
-use std::sync::atomic::Ordering;
-
 use super::close::is_same;
 use super::{Dispatcher, Fate, Hold, Order};
 use crate::cron::claim::Obstacle;
@@ -53,6 +51,13 @@ impl Order {
 }
 
 impl Dispatcher {
+    /// Leaves an order that was not begun to a later pass.
+    pub(in crate::cron) async fn leave(&self, order: &Order, why: String) -> Fate {
+        let fate = Fate::Waits(why);
+        self.let_go(order, &fate, "").await;
+        fate
+    }
+
     /// Closes the row of a launch that failed, and tells the job.
     pub(super) async fn launch_failed(&self, claimed: &Hold, id: &str, error: &str) {
         let words = format!("dispatch failed: {error}");
@@ -70,9 +75,10 @@ impl Dispatcher {
             })
             .await;
         if let Err(error) = closed {
-            self.unsettled.store(true, Ordering::Relaxed);
+            self.leave_unsettled();
             (self.parts.say)(&format!(
-                "The ledger could not be told of a failed launch: {error}."
+                "The ledger could not be told of a failed launch: {}.",
+                error.in_full()
             ));
         }
         self.mark_failed(claimed, &words).await;
@@ -84,7 +90,10 @@ impl Dispatcher {
         let told =
             self.with_ledger(move |ledger| ledger.close_slot(&id, (Outcome::Refused, &why), now));
         if let Err(error) = told.await {
-            (self.parts.say)(&format!("The ledger could not be told of a slot: {error}."));
+            (self.parts.say)(&format!(
+                "The ledger could not be told of a slot: {}.",
+                error.in_full()
+            ));
         }
     }
 
@@ -120,7 +129,8 @@ impl Dispatcher {
             .await;
         if let Err(error) = marked {
             (self.parts.say)(&format!(
-                "A job could not be told of its failed run: {error}."
+                "A job could not be told of its failed run: {}.",
+                error.in_full()
             ));
         }
     }
@@ -201,7 +211,10 @@ impl Dispatcher {
             })
             .await;
         if let Err(error) = recorded {
-            (self.parts.say)(&format!("The ledger could not be told of a slot: {error}."));
+            (self.parts.say)(&format!(
+                "The ledger could not be told of a slot: {}.",
+                error.in_full()
+            ));
         }
     }
 }

@@ -2,7 +2,6 @@
 //! writes it; an owner that cannot be checked is never dead.
 
 use std::collections::HashSet;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::close::{LOOK_AGAIN, Witnessed};
@@ -36,6 +35,16 @@ pub struct Swept {
     pub undelivered: Vec<String>,
     /// Slots that were claimed and never adopted, by a dispatcher that is gone: to be run after all.
     pub unadopted: Vec<(String, SlotAt)>,
+}
+
+/// An execution that goes on although the ticker that started it is gone.
+#[derive(Debug)]
+pub(in crate::cron) struct LeftBehind {
+    /// A hold on it, where it is not placed: as long as it is held, a stop of this process waits for it, and
+    /// ends it as one of its own.
+    pub(in crate::cron) held: Option<Held>,
+    /// It counts among the jobs that may run at once.
+    pub(in crate::cron) takes_room: bool,
 }
 
 /// An execution that somebody left behind and that is ours as long as this lives.
@@ -169,26 +178,30 @@ impl Dispatcher {
             .await
     }
 
+    /// All open rows, each with what is recorded of it, whatever number of newer ones there is.
+    pub(super) async fn open_rows(&self) -> Result<Vec<(Execution, Option<ExecutionFacts>)>> {
+        self.with_ledger(|ledger| {
+            ledger.read(|c| {
+                let open = rows::open_executions(c, MOST)?.unwrap_or_default();
+                let facts = |row: Execution| Ok((rows::facts_of(c, &row.id)?, row));
+                let open = open.into_iter().map(facts);
+                open.map(|found| found.map(|(facts, row)| (row, facts)))
+                    .collect()
+            })
+        })
+        .await
+    }
+
     /// Looks at all open rows: those of dead owners are closed, those that go on without a dispatcher
     /// are reported. `ours` are the executions that this process waits for already.
     ///
     /// # Errors
     /// When the ledger cannot be read; a row that cannot be closed does not stop the others.
     pub async fn sweep(&self, ours: &HashSet<String>) -> Result<Swept> {
-        let open = self
-            .with_ledger(|ledger| {
-                let rows = ledger
-                    .read(|c| rows::open_executions(c, MOST))?
-                    .unwrap_or_default();
-                let facts = ledger.read(|c| rows::facts(c, MOST))?.unwrap_or_default();
-                Ok((rows, facts))
-            })
-            .await?;
-        let (rows, facts) = open;
+        let open = self.open_rows().await?.into_iter();
         let mut swept = Swept::default();
-        for row in rows.into_iter().filter(|row| !ours.contains(&row.id)) {
-            let facts = facts.iter().find(|facts| facts.execution_id == row.id);
-            let liveness = self.liveness(&row, facts).await?;
+        for (row, facts) in open.filter(|(row, _)| !ours.contains(&row.id)) {
+            let liveness = self.liveness(&row, facts.as_ref()).await?;
             if !liveness.is_over() && !self.was_left_behind(&row) {
                 if row.process_id != self.owner.process_id && !self.in_hand.has(&row.id) {
                     swept.alive.push(row.id);
@@ -212,7 +225,13 @@ impl Dispatcher {
                 Ok(true) => swept.closed.push(row.id),
                 Ok(false) => {}
                 Err(error) => {
-                    (self.parts.say)(&format!("Execution {} cannot be closed: {error}.", row.id));
+                    // Soon again, and not only when a sweep is due.
+                    self.leave_unsettled();
+                    (self.parts.say)(&format!(
+                        "Execution {} cannot be closed: {}.",
+                        row.id,
+                        error.in_full()
+                    ));
                 }
             }
         }
@@ -231,24 +250,26 @@ impl Dispatcher {
         Ok(swept)
     }
 
-    /// Takes an execution in hand that goes on although the ticker that started it is gone, where it is not
-    /// placed: as long as it is held, a stop of this process waits for it, and ends it as one of its own.
+    /// Takes an execution in hand that goes on although the ticker that started it is gone.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub(in crate::cron) async fn hold_left_behind(&self, id: &str) -> Result<Option<Held>> {
+    pub(in crate::cron) async fn hold_left_behind(&self, id: &str) -> Result<LeftBehind> {
         let name = id.to_owned();
         let facts = self
             .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &name)))
             .await?;
         let row = self.row(id).await?;
-        let is_a_slots = row.is_some_and(|row| row.source == "builtin");
+        let takes_room = row.is_some_and(|row| row.source == "builtin");
         let is_placed = facts.is_none_or(|facts| facts.unit.is_some());
         let held = || Held {
             _grip: self.in_hand.take(id),
             _risk: Risk::of(&self.at_risk),
         };
-        Ok((is_a_slots && !is_placed).then(held))
+        Ok(LeftBehind {
+            held: (takes_room && !is_placed).then(held),
+            takes_room,
+        })
     }
 
     /// Waits for an execution that another dispatcher left behind, and sees to what it leaves.
@@ -263,7 +284,7 @@ impl Dispatcher {
             if liveness.is_over() && !self.is_being_handed_over(&row) {
                 if row.status == Status::Claimed {
                     // It never began: the next sweep sees to it that it does.
-                    self.unsettled.store(true, Ordering::Relaxed);
+                    self.leave_unsettled();
                     return Ok(());
                 }
                 break;

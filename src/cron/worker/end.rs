@@ -93,7 +93,8 @@ impl Worker {
                 saved => break saved,
             }
         };
-        let not_kept = |error| troubles.push(format!("its output was not kept: {error}"));
+        let not_kept =
+            |error: Error| troubles.push(format!("its output was not kept: {}", error.in_full()));
         let document = saved.map_err(not_kept).ok();
         fault::point("worker.saved");
         let delivered = self.deliver(&report, error.as_deref()).await;
@@ -112,7 +113,7 @@ impl Worker {
                 marked => break marked,
             }
         };
-        troubles.extend(marked.err().map(|trouble| trouble.to_string()));
+        troubles.extend(marked.err().map(|trouble| trouble.in_full()));
         fault::point("worker.marked");
         self.write_cause(&report, error.as_deref(), oom);
         let failures = (error.as_deref(), delivery_error.as_deref());

@@ -373,7 +373,7 @@ fn success(evidence: &Evidence) -> Outcome {
             .because_of("HM807")
             .because_of("HM481")
             .seen(last_tick(evidence, home));
-        if let Some(words) = words {
+        if let Some(words) = words.filter(|_| failed > good) {
             let path = home.path("cron/ticker_last_error");
             finding = finding.seen(Observation::new("read", path, words));
         }

@@ -11,6 +11,10 @@ pub struct Stat {
     pub state: char,
     /// Its parent.
     pub ppid: u32,
+    /// Its process group.
+    pub group: u32,
+    /// Its session.
+    pub session: u32,
     /// Its start, in clock ticks since boot.
     pub start_ticks: u64,
 }
@@ -33,13 +37,16 @@ pub fn stat(bytes: &[u8]) -> Option<Stat> {
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
     let parent = fields.next()?.parse().ok()?;
-    // Field 22 of the whole line: state is the third, the parent the fourth.
-    let start_ticks = fields.nth(17)?.parse().ok()?;
+    let (group, session) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    // Field 22 of the whole line: state is the third, the session the sixth.
+    let start_ticks = fields.nth(15)?.parse().ok()?;
     Some(Stat {
         pid: pid.trim().parse().ok()?,
         comm: comm.to_owned(),
         state,
         ppid: parent,
+        group,
+        session,
         start_ticks,
     })
 }

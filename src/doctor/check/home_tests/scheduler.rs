@@ -254,6 +254,23 @@ fn b40_ticking_without_success_and_failing_since() {
 }
 
 #[test]
+fn ticks_that_were_left_out_for_a_held_lock_are_not_called_failing() {
+    let fixture = Fixture::healthy();
+    let before = format!("{}\nOSError: long ago\n", fixture.epoch(-9000));
+    fixture.write("cron/ticker_last_error", &before);
+    fixture.write(
+        "cron/ticker_last_success",
+        &fixture.epoch(-3600).to_string(),
+    );
+    let found = fixture.one("HM406");
+    assert_eq!(
+        summary(&found),
+        "ticks have been left out for 1h, since somebody else held the tick lock"
+    );
+    assert!(!format!("{:?}", found.evidence).contains("long ago"));
+}
+
+#[test]
 fn b43_the_scheduler_serves_another_home() {
     let mut fixture = Fixture::healthy();
     let other = tempfile::tempdir().unwrap();

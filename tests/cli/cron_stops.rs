@@ -1,0 +1,290 @@
+//! What a serve does about runs and slots while an emergency stop is in force, after another serve was
+//! killed, and when it is stopped itself.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests look at the ledger themselves, and wait for processes"
+)]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+
+use rusqlite::Connection;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde_json::{Value, json};
+
+use crate::common::Sandbox;
+use crate::common::jobs::{NOW, document, job, said, script, settled, with, workers};
+use crate::common::log::Log;
+use crate::common::serving::{self, Serving};
+
+const ID: &str = "aaaaaaaaaaaa";
+const OTHER: &str = "bbbbbbbbbbbb";
+
+/// Says that it began and, unless it is free, waits until it is told to go on.
+const HELD: &str = "echo \"$HERMES_JOB_ID begins\" >>\"$HERMES_HOME/order\"; \
+                    [ -e \"$HERMES_HOME/free\" ] || { echo began >\"$HERMES_HOME/began\"; \
+                    read -r status <\"$HERMES_HOME/go\"; }; \
+                    echo \"$HERMES_JOB_ID ends\" >>\"$HERMES_HOME/order\"";
+
+/// A home of jobs that are due, and the pipe by which one of them says that it began.
+fn due(ids: &[&str], config: &str) -> (Sandbox, BufReader<std::fs::File>) {
+    let late = json!({"next_run_at": "2026-06-17T09:59:50+00:00"});
+    let jobs: Vec<_> = ids.iter().map(|id| job(id, &late)).collect();
+    let sandbox = with(&jobs);
+    sandbox.write("config.yaml", format!("timezone: UTC\n{config}"));
+    script(&sandbox, "ok.sh", HELD);
+    sandbox.fifo("go");
+    let path = sandbox.fifo("began");
+    let began = std::fs::File::options().read(true).write(true).open(path);
+    (sandbox, BufReader::new(began.expect("a pipe")))
+}
+
+fn begins(began: &mut BufReader<std::fs::File>) {
+    let mut line = String::new();
+    began.read_line(&mut line).expect("a line");
+}
+
+/// Lets the one that waits go on, and all others run through.
+fn let_go(sandbox: &Sandbox) {
+    sandbox.write("free", "");
+    let mut go = std::fs::OpenOptions::new();
+    let go = go.write(true).open(sandbox.home().join("go"));
+    go.expect("it reads").write_all(b"0\n").expect("it reads");
+}
+
+fn order(sandbox: &Sandbox) -> String {
+    std::fs::read_to_string(sandbox.home().join("order")).unwrap_or_default()
+}
+
+fn rows(sandbox: &Sandbox) -> Vec<Value> {
+    let (_, runs, _) = document(sandbox, &["cron", "runs"]);
+    runs["homes"][0]["runs"].as_array().expect("runs").clone()
+}
+
+/// A serve that writes a log.
+fn logging(sandbox: &Sandbox) -> (Serving, Log) {
+    let (child, log) = Log::of(serving::command(sandbox, NOW, &[]));
+    (Serving::ready(sandbox, child), log)
+}
+
+/// Kills the one worker of the home, as nobody should.
+fn kill_worker(sandbox: &Sandbox) {
+    for fd in workers(sandbox).into_iter().filter_map(|(_, fd)| fd) {
+        pidfd_send_signal(&fd, Signal::KILL).expect("it lives");
+    }
+    settled(sandbox);
+}
+
+/// A home whose one run was begun by the pass of a serve that was killed.
+fn left(config: &str) -> Sandbox {
+    let (sandbox, mut began) = due(&[ID], config);
+    let first = Serving::at(&sandbox, NOW);
+    begins(&mut began);
+    first.kill();
+    sandbox
+}
+
+#[test]
+fn what_waits_for_room_does_not_begin_under_an_emergency_stop_and_runs_after_it() {
+    let third = "cccccccccccc";
+    let (sandbox, mut began) = due(&[ID, OTHER, third], "cron:\n  max_parallel_jobs: 1\n");
+    let mut serve = Serving::at(&sandbox, NOW);
+    begins(&mut began);
+    assert_eq!(said(&sandbox, &["pause"]).0, 0);
+    let_go(&sandbox);
+    serve.clock("settle");
+    let runs = rows(&sandbox);
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    assert_eq!(runs[0]["status"], "completed");
+    assert_eq!(said(&sandbox, &["resume"]).0, 0);
+    serve.pass(120, 60);
+    let runs = rows(&sandbox);
+    let slots: Vec<_> = runs.iter().map(|run| &run["scheduled_instant"]).collect();
+    assert_eq!(slots, [&json!("2026-06-17T09:59:50+00:00"); 3], "{runs:?}");
+    assert_eq!(serve.stop().code(), Some(0));
+}
+
+#[test]
+fn under_an_emergency_stop_the_row_of_a_dead_worker_is_closed_all_the_same() {
+    // By the next serve, and by the pass that the doctor names.
+    for by_serve in [true, false] {
+        let sandbox = left("");
+        assert_eq!(said(&sandbox, &["pause"]).0, 0);
+        kill_worker(&sandbox);
+        if by_serve {
+            let mut next = Serving::at(&sandbox, NOW);
+            next.clock("settle");
+            assert_eq!(next.stop().code(), Some(0));
+        } else {
+            said(&sandbox, &["cron", "tick"]);
+        }
+        let runs = rows(&sandbox);
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        assert_eq!(runs[0]["status"], "unknown", "{by_serve}: {runs:?}");
+    }
+}
+
+#[test]
+fn a_run_that_a_serve_left_behind_is_adopted_under_an_emergency_stop_and_ends_with_the_next_serve()
+{
+    let sandbox = left("agent:\n  cron_drain_timeout: 1\n");
+    assert_eq!(said(&sandbox, &["pause"]).0, 0);
+    let (next, mut log) = logging(&sandbox);
+    log.wait_for("waiting for its end");
+    assert_eq!(next.stop().code(), Some(0));
+    let row = &rows(&sandbox)[0];
+    assert_eq!(row["status"], "unknown", "{row}");
+    assert_eq!(row["facts"]["cause"], "gateway_restart", "{row}");
+}
+
+#[test]
+fn a_run_that_goes_on_after_a_kill_of_its_serve_keeps_its_place_among_the_parallel_ones() {
+    let config = "cron:\n  max_parallel_jobs: 1\n";
+    let (sandbox, mut began) = due(&[ID, OTHER], config);
+    let first = Serving::at(&sandbox, NOW);
+    begins(&mut began);
+    first.kill();
+    let ahead = order(&sandbox);
+    let (mut next, mut log) = logging(&sandbox);
+    log.wait_for("waiting for its end");
+    // Time enough for one that needs no place.
+    for _ in 0..20 {
+        assert_eq!(rows(&sandbox).len(), 1, "{}", order(&sandbox));
+    }
+    assert_eq!(order(&sandbox), ahead);
+    let_go(&sandbox);
+    next.clock("settle");
+    next.pass(60, 60);
+    let order = order(&sandbox);
+    let told: Vec<_> = order.lines().map(|line| line.split_once(' ')).collect();
+    let words: Vec<_> = told.iter().flatten().map(|(_, what)| *what).collect();
+    assert_eq!(words, ["begins", "ends", "begins", "ends"], "{order}");
+    assert_eq!(next.stop().code(), Some(0));
+}
+
+#[test]
+fn a_stop_ends_its_runs_whatever_number_of_newer_ones_there_is() {
+    let (sandbox, mut began) = due(&[ID], "agent:\n  cron_drain_timeout: 1\n");
+    let serve = Serving::at(&sandbox, NOW);
+    begins(&mut began);
+    let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
+    let newer = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100) \
+                 INSERT INTO execution_facts (execution_id, mode, recorded_at) \
+                 SELECT printf('%032x', i), 'in_process', '2026-06-17T10:30:00+00:00' FROM n";
+    ledger.execute(newer, []).expect("newer ones");
+    drop(ledger);
+    assert_eq!(serve.stop().code(), Some(0));
+    assert!(workers(&sandbox).is_empty(), "it was left alone");
+    let row = &rows(&sandbox)[0];
+    assert_eq!(row["status"], "unknown", "{row}");
+    assert_eq!(row["facts"]["cause"], "gateway_restart", "{row}");
+}
+
+/// Waits until the group of the one run is on record, which comes right after its start.
+fn group_is_known(sandbox: &Sandbox) {
+    let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("the ledger");
+    let sql = "SELECT count(*) FROM execution_facts WHERE pgid IS NOT NULL";
+    let known = || ledger.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while known().unwrap_or_default() == 0 {
+        assert!(std::time::Instant::now() < until, "no group is on record");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_stayed_in_the_group_of_a_killed_worker_is_killed_without_a_mark_as_well() {
+    let (sandbox, mut began) = due(&[ID], "");
+    script(
+        &sandbox,
+        "ok.sh",
+        "env -i /bin/sleep 600 </dev/null >/dev/null 2>&1 & \
+         echo $! >\"$HERMES_HOME/pid\"; echo began >\"$HERMES_HOME/began\"; sleep 600",
+    );
+    let mut serve = Serving::at(&sandbox, NOW);
+    begins(&mut began);
+    let pid = std::fs::read_to_string(sandbox.home().join("pid")).expect("a pid");
+    let pid = Pid::from_raw(pid.trim().parse().expect("a pid")).expect("a pid");
+    let left = pidfd_open(pid, PidfdFlags::empty()).expect("it lives");
+    group_is_known(&sandbox);
+    kill_worker(&sandbox);
+    serve.clock("settle");
+    assert_eq!(rows(&sandbox)[0]["status"], "unknown");
+    let patience = Timespec {
+        tv_sec: 10,
+        tv_nsec: 0,
+    };
+    let ended = poll(&mut [PollFd::new(&left, PollFlags::IN)], Some(&patience));
+    let _for_the_next_test = pidfd_send_signal(&left, Signal::KILL);
+    assert!(ended.expect("poll") > 0, "it goes on");
+}
+
+/// Passes until the job has run once more.
+fn runs_once_more(sandbox: &Sandbox, serve: &mut Serving) {
+    let count = || order(sandbox).lines().count();
+    let before = count();
+    serve.pass(120, 60);
+    assert!(count() > before, "it runs");
+}
+
+#[test]
+fn a_ledger_that_is_replaced_or_removed_under_serve_is_opened_anew() {
+    let (sandbox, _began) = due(&[], "");
+    let minutely = json!({
+        "next_run_at": "2026-06-17T10:01:00+00:00",
+        "schedule": {"kind": "interval", "minutes": 1, "display": "every 1m"},
+    });
+    crate::common::jobs::store(&sandbox, &[job(ID, &minutely)]);
+    sandbox.write("free", "");
+    let mut serve = Serving::at(&sandbox, NOW);
+    runs_once_more(&sandbox, &mut serve);
+    let (ledger, backup) = (
+        sandbox.home().join("cron/executions.db"),
+        sandbox.home().join("backup.db"),
+    );
+    let remove = |end: &str| {
+        let path = sandbox.home().join(format!("cron/executions.db{end}"));
+        let _not_there_is_removed = std::fs::remove_file(path);
+    };
+    std::fs::copy(&ledger, &backup).expect("a copy");
+    ["-wal", "-shm"].into_iter().for_each(remove);
+    std::fs::rename(&backup, &ledger).expect("its place");
+    let before = rows(&sandbox).len();
+    runs_once_more(&sandbox, &mut serve);
+    assert!(rows(&sandbox).len() > before, "the new one is written");
+    ["", "-wal", "-shm"].into_iter().for_each(remove);
+    runs_once_more(&sandbox, &mut serve);
+    let runs = rows(&sandbox);
+    assert!(!runs.is_empty(), "an empty one was made");
+    assert!(
+        runs.iter().all(|run| run["status"] == "completed"),
+        "{runs:?}"
+    );
+    assert_eq!(serve.stop().code(), Some(0));
+}
+
+#[test]
+fn serve_says_once_who_keeps_it_from_its_passes() {
+    let (sandbox, _began) = due(&[], "");
+    let (mut serve, mut log) = logging(&sandbox);
+    serve.clock("settle");
+    let path = sandbox.home().join("cron/.tick.lock");
+    let lock = hermes::files::try_lock(&path)
+        .expect("it can")
+        .expect("it is free");
+    serve.pass(600, 60);
+    let told = log.wait_for("No pass over the jobs for");
+    let who = format!("pid {} holds {}", std::process::id(), path.display());
+    assert!(told.contains(&who), "{told}");
+    drop(lock);
+    serve.pass(60, 60);
+    assert_eq!(serve.stop().code(), Some(0));
+    let rest: Vec<_> = log.rest().collect();
+    let again = rest.iter().filter(|line| line.contains("No pass over"));
+    assert_eq!(again.count(), 0, "{rest:?}");
+    assert!(
+        rest.iter().any(|line| line.contains("lock is free again")),
+        "{rest:?}"
+    );
+}
