@@ -93,7 +93,12 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
         let mut lines = text
             .lines()
             .map(|line| line.trim_start_matches("error: ").trim());
-        let message = lines.next().unwrap_or_default().to_owned();
+        let mut message = lines.next().unwrap_or_default().to_owned();
+        if message.ends_with(':') {
+            // What is missing stands in lines of its own.
+            let named: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+            message = format!("{message} {}", named.join(", "));
+        }
         return fail_early(
             &Error::usage(message).with_hint("--help shows the usage"),
             true,

@@ -663,7 +663,7 @@ _hermes() {
             return 0
             ;;
         hermes__subcmd__cron__subcmd__edit)
-            opts="-p -h --schedule --prompt --name --script --interpreter --no-agent --monitor-script --workdir --repeat --deliver --deliver-command --timeout --env-file --catch-up --stagger --agent --dry-run --json --home --profile --color --ascii --help"
+            opts="-p -h --schedule --prompt --name --script --interpreter --no-agent --monitor-script --workdir --repeat --deliver --deliver-command --timeout --env-file --catch-up --stagger --agent --unpin --clear-skills --clear-toolsets --clear-context --clear-monitor-url --clear-failure-deliver --dry-run --json --home --profile --color --ascii --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -84,7 +84,8 @@ impl Create {
         });
         let id = new_id();
         let job = edit::make(&wishes, &id, pause, (desk.now, &desk.zone.zones))?;
-        let mut said = check(&desk, runtime, &job, &situation)?;
+        let mut said =
+            check(&desk, runtime, &job, &situation).map_err(|error| unmade(error, &job))?;
         said.extend(warning::warnings(
             &reading,
             &self.schedule,
@@ -99,6 +100,8 @@ impl Create {
                     .to_owned(),
             );
         }
+        said.extend(needless_policy(&job));
+        said.extend(desk.other_zone(&situation));
         if self.flags.is_told_no_end() {
             said.push("A --repeat of 0 is for ever, as in Hermes Agent.".to_owned());
         }
@@ -245,6 +248,26 @@ pub(crate) fn check(
         }
         Err(error) => Err(error),
     }
+}
+
+/// The refusal of a job that is not there yet: nothing can be taken off it.
+fn unmade(error: Error, job: &RawJob) -> Error {
+    let unmet = needs::unmet(&Job::read(job));
+    if error.kind() != Kind::Refused || unmet.is_empty() {
+        return error;
+    }
+    Error::new(Kind::Refused, needs::reason(&unmet))
+        .with_hint("leave it out, or create the job with Hermes Agent, and let that run it")
+}
+
+/// What is said of a policy that a one-shot keeps, and that changes nothing.
+pub(crate) fn needless_policy(job: &RawJob) -> Option<String> {
+    let view = Job::read(job);
+    let is_needless = view.kind() == Some("once") && view.x_hermes.get("catch_up").is_some();
+    is_needless.then(|| {
+        "A one-shot that is more than two minutes late counts as missed, whatever --catch-up says."
+            .to_owned()
+    })
 }
 
 /// Whether the other program runs the jobs of this home.

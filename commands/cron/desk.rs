@@ -121,6 +121,19 @@ impl Desk {
         view_probe::look(&Caller::of(runtime), &self.home, &self.config, self.now)
     }
 
+    /// What is to be known where the serve that runs reads schedules by another clock than this command.
+    pub(crate) fn other_zone(&self, situation: &Situation) -> Option<String> {
+        let (named, tz) = situation.serve_zone.as_ref()?;
+        let theirs = Zone::of_process(&self.home, named.as_deref(), tz.as_deref())?;
+        let is_same = theirs.is_like(&self.zone, self.now);
+        (!is_same).then(|| {
+            let (theirs, ours) = (theirs.words(), self.zone.words());
+            format!(
+                "The serve of this home reads schedules in {theirs}, and this command in {ours}: serve plans the job by its own."
+            )
+        })
+    }
+
     /// An instant for people: the wall clock of the home's zone.
     pub(crate) fn wall(&self, at: Timestamp) -> String {
         human::wall(at, &self.zone.zones.configured)

@@ -4,14 +4,14 @@ use clap::Args;
 use hermes::cron::edit::{self, Wishes};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::jobs_file::Change;
-use hermes::cron::{edit_terms, left_slots, view, warning};
+use hermes::cron::{edit_probe, edit_terms, left_slots, needs, view, warning};
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::Ledger;
 use hermes::output::{human, json, layout};
 use hermes::runtime::Runtime;
 use serde_json::json;
 
-use super::create::{check, read_schedule, schedule_words};
+use super::create::{check, needless_policy, read_schedule, schedule_words};
 use super::desk::{Desk, warn_of};
 use super::flags::Flags;
 use super::reference;
@@ -27,7 +27,8 @@ Examples:
   hermes cron edit digest --schedule 'every weekday at 8am'
   hermes cron edit digest --prompt 'Summarise the new issues in five lines'
   hermes cron edit a1b2c3d4e5f6 --timeout 20m --workdir ''
-  hermes cron edit backup --catch-up skip --dry-run")]
+  hermes cron edit backup --catch-up skip --dry-run
+  hermes cron edit news --deliver local --unpin --clear-skills")]
 pub(crate) struct Edit {
     /// The job: its id or its name
     #[arg(value_name = "JOB")]
@@ -43,6 +44,8 @@ pub(crate) struct Edit {
     /// Ask the agent again, where the script ran alone
     #[arg(long, conflicts_with = "no_agent")]
     agent: bool,
+    #[command(flatten)]
+    taken_off: TakenOff,
     /// Only show what would be changed
     #[arg(long)]
     dry_run: bool,
@@ -51,21 +54,67 @@ pub(crate) struct Edit {
     json: bool,
 }
 
+/// What only Hermes Agent does of a job, and can be taken off it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "What only Hermes Agent does")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+struct TakenOff {
+    /// Take the pinned model, provider, endpoint and reasoning effort off
+    #[arg(long)]
+    unpin: bool,
+    /// Take the skills off
+    #[arg(long)]
+    clear_skills: bool,
+    /// Take the choice of toolsets off
+    #[arg(long)]
+    clear_toolsets: bool,
+    /// Take the output of other jobs off its prompt
+    #[arg(long)]
+    clear_context: bool,
+    /// Take the monitored URL off
+    #[arg(long)]
+    clear_monitor_url: bool,
+    /// Take the target of failures off
+    #[arg(long)]
+    clear_failure_deliver: bool,
+}
+
+impl TakenOff {
+    fn keys(&self) -> Vec<&'static str> {
+        let pins = ["model", "provider", "base_url", "reasoning_effort"];
+        let groups: [(bool, &[&'static str]); 6] = [
+            (self.unpin, &pins),
+            (self.clear_skills, &["skills", "skill"]),
+            (self.clear_toolsets, &["enabled_toolsets"]),
+            (self.clear_context, &["context_from"]),
+            (self.clear_monitor_url, &["monitor_url", "monitor_state"]),
+            (self.clear_failure_deliver, &["failure_deliver"]),
+        ];
+        let asked = groups.iter().filter(|(asked, _)| *asked);
+        asked.flat_map(|(_, keys)| keys.iter().copied()).collect()
+    }
+}
+
 impl Edit {
     /// Changes the job.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let desk = Desk::one(runtime)?;
         let wishes = self.wishes(runtime, &desk)?;
         let before = desk.jobs()?;
-        let mut job = reference::by_id(&before, &self.job)?.clone();
+        let old = reference::by_id(&before, &self.job)?;
+        let mut job = old.clone();
         let id = Job::read(&job).id().unwrap_or_default().to_owned();
         goes_on(&job, &wishes)?;
         let keys = edit::edit(&mut job, &wishes, desk.now, &desk.zone.zones)?;
         let situation = desk.situation(runtime);
         let mut said = match check(&desk, runtime, &job, &situation) {
             Ok(said) => said,
-            // What the job needed before is not this change's doing.
-            Err(error) if error.kind() == Kind::Refused && wishes.deliver.is_none() => {
+            Err(error)
+                if stood_before(&error, (old, &job), || {
+                    check(&desk, runtime, old, &situation)
+                }) =>
+            {
+                edit_probe::check(&edit_probe::brought(old, &job), &desk.home)?;
                 vec![format!("{error}.")]
             }
             Err(error) => return Err(error),
@@ -74,6 +123,8 @@ impl Edit {
             let zone = &desk.zone.zones.configured;
             said.extend(warning::warnings(reading, text, desk.now, zone));
         }
+        said.extend(needless_policy(&job));
+        said.extend(desk.other_zone(&situation));
         if !self.dry_run && !keys.is_empty() {
             job = save(&desk, &id, |job| {
                 edit::edit(job, &wishes, desk.now, &desk.zone.zones).map(drop)
@@ -109,6 +160,7 @@ impl Edit {
             } else {
                 flags.no_agent
             },
+            clear: self.taken_off.keys(),
             ..flags
         })
     }
@@ -128,6 +180,20 @@ fn goes_on(job: &RawJob, wishes: &Wishes) -> Result<()> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Whether what is wrong with a job was wrong with it before this change, or is a part of that: then it is
+/// no reason to refuse the rest.
+fn stood_before(
+    error: &Error,
+    (old, new): (&RawJob, &RawJob),
+    check_old: impl FnOnce() -> Result<Vec<String>>,
+) -> bool {
+    let (before, now) = (needs::unmet(&Job::read(old)), needs::unmet(&Job::read(new)));
+    if error.kind() == Kind::Refused && !now.is_empty() {
+        return now.iter().all(|need| before.contains(need));
+    }
+    check_old().is_err_and(|before| before.to_string() == error.to_string())
 }
 
 /// Changes one job under the lock of the store, as it is there and then. Returns it as it is now.

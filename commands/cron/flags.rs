@@ -41,8 +41,8 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "COMMAND", help_heading = "Delivery")]
     deliver_command: Option<String>,
     /// Longest run, like 90s or 2h; 0 is no limit
-    #[arg(long, value_name = "TIME", value_parser = edit::seconds)]
-    timeout: Option<u64>,
+    #[arg(long, value_name = "TIME", value_parser = timeout, allow_negative_numbers = true)]
+    timeout: Option<Value>,
     /// File of variables (NAME=value) for the run
     #[arg(long, value_name = "FILE")]
     env_file: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "POLICY", value_parser = catch_up)]
     catch_up: Option<Value>,
     /// Start up to so much later than the slot, so that jobs do not start all at once
-    #[arg(long, value_name = "TIME", value_parser = stagger)]
+    #[arg(long, value_name = "TIME", value_parser = stagger, allow_negative_numbers = true)]
     stagger: Option<u64>,
 }
 
@@ -97,8 +97,8 @@ impl Flags {
             let words = (!words.is_empty()).then_some(words);
             own.push(("deliver_command", json!(words)));
         }
-        if let Some(timeout) = self.timeout {
-            own.push(("timeout_seconds", json!(timeout)));
+        if let Some(timeout) = &self.timeout {
+            own.push(("timeout_seconds", timeout.clone()));
         }
         if let Some(file) = path(&self.env_file)? {
             let file = Some(file).filter(|file| !file.is_empty());
@@ -124,6 +124,7 @@ impl Flags {
             workdir: path(&self.workdir)?,
             repeat: self.repeat.map(|repeat| repeat.times),
             deliver: self.deliver.clone(),
+            clear: Vec::new(),
             own,
         })
     }
@@ -148,10 +149,18 @@ fn absolute(name: &str, runtime: &Runtime) -> Result<String> {
         .map_err(|_| Error::usage("a path that is no UTF-8 cannot be kept in the store"))
 }
 
+/// An empty text is what a job has that says nothing: the limit of the configuration.
+fn timeout(text: &str) -> Result<Value> {
+    if text.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    edit::seconds(text).map(|seconds| json!(seconds))
+}
+
 /// `once` is what a job does that says nothing.
 fn catch_up(text: &str) -> Result<Value> {
     match text.split_once('=') {
-        None if text == "once" => Ok(Value::Null),
+        None if text == "once" || text.is_empty() => Ok(Value::Null),
         None if text == "skip" => Ok(json!("skip")),
         Some(("max-lateness", limit)) => {
             let limit = edit::seconds(limit)?;
@@ -165,6 +174,9 @@ fn catch_up(text: &str) -> Result<Value> {
 const LONGEST_STAGGER: u64 = 3600;
 
 fn stagger(text: &str) -> Result<u64> {
+    if text.trim().is_empty() {
+        return Ok(0);
+    }
     let seconds = edit::seconds(text)?;
     if seconds <= LONGEST_STAGGER {
         Ok(seconds)

@@ -85,17 +85,21 @@ impl Resume {
         if !self.dry_run && !keys.is_empty() {
             job = save(&desk, &id, |job| resume(job).map(drop))?;
         }
+        let situation = desk.situation(runtime);
+        let said: Vec<String> = left_out
+            .into_iter()
+            .chain(desk.other_zone(&situation))
+            .collect();
         Told {
             schema: "hermes.cron-resume/1",
             verb: ("Resumed", "Would resume"),
             keys: &keys,
-            said: left_out.as_slice(),
+            said: &said,
             dry_run: self.dry_run,
             json: self.json,
         }
         .tell(runtime, &desk, &job)?;
         if !self.json {
-            let situation = desk.situation(runtime);
             warn_of(runtime, &situation, desk.now);
         }
         Ok(Exit::OK)

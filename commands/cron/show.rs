@@ -243,6 +243,9 @@ fn stored(desk: &Desk, text: Option<&str>) -> String {
 }
 
 fn catch_up_words(job: &RawJob, missed_are_caught_up: bool) -> String {
+    if Job::read(job).kind() == Some("once") {
+        return "none: more than two minutes late, a one-shot counts as missed".to_owned();
+    }
     if !missed_are_caught_up {
         return "missed slots are skipped (cron.catch_up_missed is false)".to_owned();
     }

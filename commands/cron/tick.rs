@@ -29,7 +29,8 @@ fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
     let environ = &runtime.environ;
     let variable = |name: &str| environ.text(name).map(str::to_owned);
     let config = Config::load(&home, &variable, &[]);
-    warn_of_settings(runtime, &config, &Zone::of(&config));
+    let zone = Zone::of(&config).asked_by(environ.text("TZ"));
+    warn_of_settings(runtime, &config, &zone);
     let say = |sentence: &str| eprint_line(sentence);
     let parts = Parts::of(runtime, &home, &config, Box::new(say))?;
     let reactor = tokio::runtime::Builder::new_current_thread()

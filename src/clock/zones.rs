@@ -39,11 +39,17 @@ fn in_database(name: &str) -> Option<TimeZone> {
     TimeZone::tzif(name, &rules).ok()
 }
 
-/// The zone to which the host's link leads.
+/// The zone to which the host's link leads, for this process.
 fn linked() -> Option<TimeZone> {
     if is_set("TZ") {
         return None;
     }
+    of_host()
+}
+
+/// The zone to which the host's link leads, whatever this process was told by `TZ`.
+#[must_use]
+pub fn of_host() -> Option<TimeZone> {
     let target = std::fs::read_link(LOCALTIME).ok()?;
     let (_, name) = target.to_str()?.rsplit_once("zoneinfo/")?;
     in_database(name)

@@ -16,6 +16,7 @@ use crate::error::{Error, Kind, Result};
 
 mod changed;
 mod first_run;
+mod taken_off;
 pub use changed::changed;
 pub use first_run::resume_with_run;
 
@@ -46,6 +47,8 @@ pub struct Wishes {
     pub repeat: Option<Option<i64>>,
     /// Where the result goes.
     pub deliver: Option<String>,
+    /// Keys of what only the other program does, that are taken off.
+    pub clear: Vec<&'static str>,
     /// Keys of our own corner, and what they become; null takes one away.
     pub own: Vec<(&'static str, Value)>,
 }
@@ -259,6 +262,7 @@ pub fn edit(
         job.insert("no_agent".into(), json!(no_agent));
     }
     keep_own(job, &wishes.own);
+    taken_off::take_off(job, wishes);
     if let Some(reading) = &wishes.schedule {
         reschedule(job, reading, now, zones);
     }

@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use serde_json::json;
+
 use super::job::{Job, RawJob};
 use super::task::{self, Place, Script, Task, Work};
 use super::view::Standing;
@@ -67,6 +69,32 @@ pub fn check(job: &RawJob, home: &Home) -> Result<Task> {
         look_at_env_file(file)?;
     }
     Ok(task)
+}
+
+/// What an edit brings of what is looked for, as a job of nothing else: what was there before and cannot be
+/// found hides none of it.
+#[must_use]
+pub fn brought(old: &RawJob, new: &RawJob) -> RawJob {
+    let mut job = RawJob::new();
+    let mut take = |key: &str| {
+        let value = new.get(key).filter(|value| old.get(key) != Some(*value));
+        value.map(|value| job.insert(key.to_owned(), value.clone()))
+    };
+    let scripts = ["script", "monitor_script"].map(&mut take);
+    take("workdir");
+    if scripts.iter().any(Option::is_some)
+        && let Some(interpreter) = new.get("interpreter")
+    {
+        job.insert("interpreter".into(), interpreter.clone());
+    }
+    let file = |job: &RawJob| Job::read(job).x_hermes.get("env_file").cloned();
+    if let Some(file) = file(new).filter(|named| file(old).as_ref() != Some(named)) {
+        job.insert("x_hermes".into(), json!({ "env_file": file }));
+    }
+    // Any work will do, of this job.
+    job.extend(new.get("id").map(|id| ("id".to_owned(), id.clone())));
+    job.insert("prompt".into(), json!("-"));
+    job
 }
 
 /// What keeps a job from its work when it is due, as far as that can be told beforehand, and where it
@@ -186,6 +214,12 @@ fn look_at_directory(directory: &Path) -> Result<()> {
     }
     if directory.is_dir() {
         return Ok(());
+    }
+    if directory.exists() {
+        return Err(Error::new(
+            Kind::Invalid,
+            format!("the working directory {shown} is no directory"),
+        ));
     }
     Err(Error::new(
         Kind::NotFound,

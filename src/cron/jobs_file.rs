@@ -167,8 +167,7 @@ impl JobsFile {
             let bytes = read_open(&file, LARGEST)?;
             Ok((bytes, Some(file)))
         };
-        let failed = |error| Error::io(format!("failed to read {}", path.display()), error);
-        let (bytes, file) = read().map_err(failed)?;
+        let (bytes, file) = read().map_err(|error| unread(&path, error))?;
         Ok(Source {
             version,
             bytes,
@@ -307,6 +306,22 @@ impl JobsFile {
             None => refused.with_hint("there is no usable backup; mend it by hand"),
         }
     }
+}
+
+fn unread(path: &Path, error: std::io::Error) -> Error {
+    let is_denied = error.kind() == IoKind::PermissionDenied;
+    let failed = Error::io(format!("failed to read {}", path.display()), error);
+    if !is_denied {
+        return failed;
+    }
+    let us = rustix::process::geteuid().as_raw();
+    let failed = match fs_err::metadata(path).map(|file| (file.uid(), file.mode() & 0o7777)) {
+        Ok((owner, mode)) => failed.with_hint(format!(
+            "it is of uid {owner}, mode {mode:04o}, and you are uid {us}"
+        )),
+        Err(_) => failed.with_hint(format!("you are uid {us}")),
+    };
+    failed.with_hint("'hermes cron doctor' says what is wrong with it")
 }
 
 fn none() -> Jobs<RawJob> {

@@ -168,7 +168,7 @@ pub fn plan(job: &Job<'_>, place: Place<'_>) -> Result<Task> {
     let unmet = needs::unmet(job);
     if !unmet.is_empty() {
         return Err(Error::new(Kind::Refused, needs::reason(&unmet)).with_hint(
-            "let Hermes Agent run it, or take those off the job with 'hermes cron edit'",
+            "let Hermes Agent run it, or take those off the job: 'hermes cron edit --help' has a flag for each",
         ));
     }
     let work = work(job, &place.home.join("scripts"))?;

@@ -30,6 +30,8 @@ pub struct Situation {
     pub running_for: Option<i64>,
     /// Our serve ticks: neither `serve.cron` nor `--no-cron` keeps it from that.
     pub serve_ticks: bool,
+    /// `HERMES_TIMEZONE` and `TZ` of our serve, where it runs and its environment can be read.
+    pub serve_zone: Option<(Option<String>, Option<String>)>,
     /// Why no job that is armed would do its work, where that was looked at.
     pub all_in_vain: Option<String>,
 }
@@ -267,6 +269,7 @@ mod tests {
             dispatch: None,
             running_for: None,
             serve_ticks: true,
+            serve_zone: None,
             all_in_vain: None,
         }
     }

@@ -40,6 +40,10 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         .as_ref()
         .ok()
         .and_then(|facts| running_for(facts, &scheduler, now));
+    let serve_zone = facts
+        .as_ref()
+        .ok()
+        .and_then(|facts| serve_zone(facts, &scheduler));
     let dispatch = facts.ok().map(|facts| {
         let (derived, _guesses) = derive(&facts);
         Dispatch {
@@ -60,8 +64,24 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         dispatch,
         running_for,
         serve_ticks,
+        serve_zone,
         all_in_vain: None,
     }
+}
+
+/// What our serve, where it runs, was told of the zone: a running process has no other.
+fn serve_zone(facts: &Facts, scheduler: &Scheduler) -> Option<(Option<String>, Option<String>)> {
+    let Scheduler::Serve { pid: Some(pid) } = scheduler else {
+        return None;
+    };
+    let dispatcher = &facts.dispatcher;
+    let is_it = dispatcher
+        .process
+        .as_ref()
+        .is_some_and(|process| process.pid == *pid);
+    let environ = dispatcher.environ.known().filter(|_| is_it)?;
+    let told = |name: &str| environ.get(name).map(str::to_owned);
+    Some((told("HERMES_TIMEZONE"), told("TZ")))
 }
 
 /// For how many seconds the process that schedules has been running.

@@ -8,7 +8,7 @@ use super::expr::CronExpr;
 use super::field::{self, Field};
 use super::lateness;
 use super::schedule::{Reading, Schedule};
-use super::stamp::Stamp;
+use super::stamp::{Stamp, first_offset};
 use super::{next, text};
 
 /// Changes of the clock are looked for this far ahead: each season once.
@@ -21,13 +21,14 @@ pub fn warnings(reading: &Reading, text: &str, now: Timestamp, zone: &TimeZone) 
         Schedule::Interval { minutes } => interval(*minutes, text),
         Schedule::Cron { expr, cron } => {
             let mut said = fields(expr, cron);
-            said.extend(days(cron));
+            said.extend(days(cron, expr));
             said.extend(clock_changes(cron, now, zone));
             said
         }
         Schedule::Once { at, .. } => {
             let mut said = once(*at, now, zone);
             said.extend(twice(*at, text, zone));
+            said.extend(never(*at, zone));
             said
         }
     }
@@ -66,7 +67,8 @@ fn once(at: Stamp, now: Timestamp, zone: &TimeZone) -> Vec<String> {
         said.push("The time has just passed: it fires at the next tick.".to_owned());
     }
     let shown = zone.to_datetime(instant);
-    if at.offset() != Some(zone.to_offset(instant)) && late <= 0 {
+    let here = [zone.to_offset(instant), first_offset(zone, at.wall())];
+    if !here.map(Some).contains(&at.offset()) && late <= 0 {
         said.push(format!("In the zone of the schedules that is {shown}."));
     }
     said
@@ -85,6 +87,18 @@ fn twice(at: Stamp, text: &str, zone: &TimeZone) -> Option<String> {
         Stamp::on(wall, before),
         Stamp::on(wall, after)
     ))
+}
+
+/// A wall clock that a change of the clock skips.
+fn never(at: Stamp, zone: &TimeZone) -> Option<String> {
+    let wall = at.wall();
+    let AmbiguousOffset::Gap { before, .. } = zone.to_ambiguous_timestamp(wall).offset() else {
+        return None;
+    };
+    let (day, clock) = (wall.date(), wall.time());
+    let shown = zone.to_datetime(at.instant(zone)?);
+    (at.offset() == Some(before))
+        .then(|| format!("On {day} the clock skips {clock}: it fires at {shown} instead."))
 }
 
 /// Warnings that the text of the fields gives.
@@ -168,7 +182,7 @@ fn range(field: Field, item: &str, count: usize) -> Option<String> {
 }
 
 /// Warnings about days that do not mean what they seem to.
-fn days(cron: &CronExpr) -> Vec<String> {
+fn days(cron: &CronExpr, expr: &str) -> Vec<String> {
     let mut said = Vec::new();
     if cron.either_day() {
         said.push(
@@ -195,8 +209,31 @@ fn days(cron: &CronExpr) -> Vec<String> {
         );
     } else if leap {
         said.push("29 February comes in leap years only. `L` is the last day.".to_owned());
+    } else if !text::words(expr)
+        .nth(2)
+        .is_some_and(|days| days.contains('/'))
+    {
+        said.extend(left_out(days, cron));
     }
     said
+}
+
+/// The last days of a list of which a shorter month has others only.
+fn left_out(days: u64, cron: &CronExpr) -> Option<String> {
+    let is_short = |day: i8| {
+        let mut months = (1..=12_i8).filter(|month| cron.months >> month & 1 == 1);
+        months.any(|month| Date::new(2027, month, 1).is_ok_and(|first| first.days_in_month() < day))
+    };
+    let missing = (29..=31_i8).filter(|day| days >> day & 1 == 1 && is_short(*day));
+    let missing: Vec<String> = missing.map(|day| day.to_string()).collect();
+    let (last, others) = missing.split_last()?;
+    let named = match others {
+        [] => format!("day {last}"),
+        others => format!("days {} and {last}", others.join(", ")),
+    };
+    Some(format!(
+        "Not every month has {named}: there only the other days count. `L` is the last day of every month."
+    ))
 }
 
 /// Times that the next changes of the clock skip or repeat.

@@ -81,7 +81,8 @@ pub struct StoreWitness {
 }
 
 impl StoreWitness {
-    /// Reads the ledger of a home, for one who is this machine in claims. A ledger that is not there knows of no run.
+    /// Reads the ledger of a home, for one who is this machine in claims. A ledger that is not there knows of no
+    /// run, nor does one without a byte, as a full disk leaves it.
     ///
     /// # Errors
     /// When it is there and cannot be read: a scan without it could run a finished slot again.
@@ -92,7 +93,7 @@ impl StoreWitness {
             .and_then(|snapshot| Ok((snapshot.read(Runs::read)?, Some(snapshot))));
         let (runs, ledger) = match read {
             Ok(read) => read,
-            Err(Damage::Missing) => (Runs::default(), None),
+            Err(Damage::Missing | Damage::Empty) => (Runs::default(), None),
             Err(damage) => {
                 let message = format!("failed to read {}: {damage}", path.display());
                 return Err(Error::new(Kind::Unavailable, message)

@@ -69,6 +69,11 @@ fn step(values: &[i64], low: i64, high: i64) -> Option<i64> {
     (first == low && even && whole).then_some(step)
 }
 
+/// The same where it goes on over the end of the field as well: `*/45` is no rhythm of an hour.
+fn rhythm(values: &[i64], low: i64, high: i64) -> Option<i64> {
+    step(values, low, high).filter(|step| (high - low + 1) % step == 0)
+}
+
 fn times(cron: &CronExpr) -> String {
     let (minutes, hours) = (values(cron.minutes, 0, 59), values(cron.hours, 0, 23));
     let seconds = values(cron.seconds.unwrap_or(1), 0, 59);
@@ -80,15 +85,15 @@ fn times(cron: &CronExpr) -> String {
             .flat_map(|hour| minutes.iter().map(move |m| clock(hour, m)));
         return format!("at {}", list(&clocks.collect::<Vec<_>>()));
     }
-    let minute = match (step(&minutes, 0, 59), minutes.as_slice()) {
+    let minute = match (rhythm(&minutes, 0, 59), minutes.as_slice()) {
         (Some(1), _) => "every minute".to_owned(),
         (Some(step), _) => format!("every {step} minutes"),
         (None, [0]) => "on the hour".to_owned(),
         (None, minutes) => format!("at minute {}", numbers(minutes)),
     };
-    let said = match (step(&hours, 0, 23), hours.as_slice()) {
+    let said = match (rhythm(&hours, 0, 23), hours.as_slice()) {
         (Some(1), _) if minutes == [0] => "every hour, on the hour".to_owned(),
-        (Some(1), _) if step(&minutes, 0, 59).is_some() => minute,
+        (Some(1), _) if rhythm(&minutes, 0, 59).is_some() => minute,
         (Some(1), _) => format!("{minute} of every hour"),
         (Some(step), _) => format!("{minute} of every {step} hours"),
         (None, hours) => format!("{minute} of hour {}", numbers(hours)),
@@ -96,7 +101,7 @@ fn times(cron: &CronExpr) -> String {
     if at_zero {
         return said;
     }
-    match step(&seconds, 0, 59) {
+    match rhythm(&seconds, 0, 59) {
         Some(1) => format!("every second, {said}"),
         Some(step) => format!("every {step} seconds, {said}"),
         None => format!("at second {}, {said}", numbers(&seconds)),
@@ -231,6 +236,9 @@ mod tests {
             ("* * * * *", "every minute"),
             ("*/5 * * * *", "every 5 minutes"),
             ("0 * * * *", "every hour, on the hour"),
+            ("*/45 * * * *", "at minute 0 and 45 of every hour"),
+            ("30 */9 * * *", "at 00:30, 09:30 and 18:30 every day"),
+            ("*/10 */9 * * *", "every 10 minutes of hour 0, 9 and 18"),
             ("5,35 * * * *", "at minute 5 and 35 of every hour"),
             ("30 */2 * * *", "at minute 30 of every 2 hours"),
             ("*/15 9-17 * * *", "every 15 minutes of hour 9 to 17"),

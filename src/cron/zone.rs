@@ -1,14 +1,18 @@
 //! Which zone the schedules are read in, and who said so.
 
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
 use super::next::Zones;
 use crate::clock::zones;
 use crate::config::{Config, Origin, ProblemKind, Source};
 use crate::error::{Error, Kind, Result};
+use crate::home::Home;
 
 /// Who says it where nobody was asked.
 const HOST: &str = "the host";
+/// Who says it where the host was asked by a process that has its own word.
+const VARIABLE: &str = "TZ";
 
 /// The zones of a home, with where they come from.
 #[derive(Clone, Debug)]
@@ -70,7 +74,8 @@ impl Zone {
     /// The name to tell a worker; `None` where it asks its host, as we did.
     #[must_use]
     pub fn told(&self) -> Option<&str> {
-        (self.origin != HOST).then_some(self.name.as_str())
+        let is_hosts = matches!(self.origin.as_str(), HOST | VARIABLE);
+        (!is_hosts).then_some(self.name.as_str())
     }
 
     /// Which zone it is and who said so, for people.
@@ -97,13 +102,54 @@ impl Zone {
     #[must_use]
     pub fn asked_by(mut self, variable: Option<&str>) -> Zone {
         let text = variable.unwrap_or_default();
-        if self.origin == HOST && self.zones.configured.is_unknown() && !text.is_empty() {
+        if self.origin != HOST || text.is_empty() {
+            return self;
+        }
+        if self.zones.configured.is_unknown() {
             let text = text.escape_debug();
             self.unknown
                 .push(format!("TZ is '{text}', which is no time zone"));
             "UTC".clone_into(&mut self.name);
+        } else {
+            VARIABLE.clone_into(&mut self.origin);
         }
         self
+    }
+
+    /// The zone of a home as another process reads it, which has these values of `HERMES_TIMEZONE` and
+    /// `TZ`; `None` where that cannot be told.
+    #[must_use]
+    pub fn of_process(home: &Home, named: Option<&str>, tz: Option<&str>) -> Option<Zone> {
+        let variable = |name: &str| {
+            named
+                .filter(|_| name == "HERMES_TIMEZONE")
+                .map(str::to_owned)
+        };
+        let zone = Zone::of(&Config::load(home, &variable, &[]));
+        if zone.origin != HOST {
+            return Some(zone);
+        }
+        let (configured, origin) = match tz {
+            Some(tz) => (zones::named(tz.trim_start_matches(':')).ok()?, VARIABLE),
+            None => (zones::of_host()?, HOST),
+        };
+        Some(Zone {
+            name: configured.iana_name()?.to_owned(),
+            zones: Zones::of(configured),
+            origin: origin.to_owned(),
+            unknown: Vec::new(),
+        })
+    }
+
+    /// Whether another one shows the same clock, this winter and this summer.
+    #[must_use]
+    pub fn is_like(&self, other: &Zone, now: Timestamp) -> bool {
+        let half_a_year = SignedDuration::from_hours(182 * 24);
+        let then = now.checked_add(half_a_year).unwrap_or(now);
+        let (one, other) = (&self.zones.configured, &other.zones.configured);
+        [now, then]
+            .iter()
+            .all(|at| one.to_offset(*at) == other.to_offset(*at))
     }
 
     fn host(unknown: Vec<String>) -> Zone {

@@ -110,8 +110,13 @@ impl Ledger {
             .connection
             .execute_batch(&schema::statements())
             .map_err(|error| {
-                let place = path.display();
-                failed("prepare", error).with_hint(format!("it is {place}; is its disk full?"))
+                let (place, code) = (path.display(), error.sqlite_error_code());
+                let why = if code == Some(rusqlite::ErrorCode::ReadOnly) {
+                    "it, its directory or its disk is read-only to this account"
+                } else {
+                    "is its disk full?"
+                };
+                failed("prepare", error).with_hint(format!("it is {place}; {why}"))
             })?;
         if is_new {
             db::give(path).map_err(|error| {

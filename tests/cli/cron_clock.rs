@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{job, script, stored, with};
+use crate::common::jobs::{create, hermes, job, script, stored, with};
 use crate::common::serving::{self, Serving};
 
 const ID: &str = "aaaaaaaaaaaa";
@@ -174,6 +174,25 @@ fn b72_a_zone_that_changes_while_serve_runs_is_noticed() {
             .map(|at| &at[19..]),
         Some("-04:00")
     );
+}
+
+#[test]
+fn a_shell_with_another_zone_than_serve_is_told_so() {
+    let sandbox = with(&[]);
+    serving::configure(&sandbox, "");
+    script(&sandbox, "ok.sh", "true");
+    sandbox.write("config.yaml", "");
+    let _serve = Serving::at(&sandbox, "2026-06-17T06:55:10Z");
+    let warnings = |zone: &str| {
+        let mut command = hermes(&sandbox, &create("0 9 * * *", &["--dry-run", "--json"]));
+        let output = command.env("TZ", zone).output().expect("it runs");
+        let made: Value = serde_json::from_slice(&output.stdout).expect("a document");
+        made["warnings"].to_string()
+    };
+    let said = warnings("Asia/Tokyo");
+    let both = "in UTC, from TZ, and this command in Asia/Tokyo, from TZ";
+    assert!(said.contains(both), "{said}");
+    assert_eq!(warnings("UTC"), "[]");
 }
 
 #[test]

@@ -149,7 +149,14 @@ fn the_zone_comes_with_its_source() {
         }
         String::from_utf8(command.output().expect("it runs").stdout).expect("text")
     };
-    assert!(zone(&sandbox, None).contains("from the host"));
+    assert!(zone(&sandbox, None).contains("UTC, from TZ"));
+    sandbox
+        .hermes()
+        .env_remove("TZ")
+        .args(["cron", "next", "every 5m"])
+        .assert()
+        .success()
+        .stdout(predicate::str::contains("from the host"));
     sandbox
         .hermes()
         .env("TZ", "Garbage/None")
@@ -271,6 +278,23 @@ fn seconds_in_front_are_told_with_the_text_that_is_right() {
 }
 
 #[test]
+fn a_time_that_the_clock_skips_is_told() {
+    let sandbox = Sandbox::new();
+    let at = [
+        "2027-03-28T02:30",
+        "--tz",
+        "Europe/Berlin",
+        "--from",
+        "2026-06-17",
+    ];
+    let (document, code) = next(&sandbox, &at);
+    let warnings = document["warnings"].as_array().expect("warnings");
+    assert_eq!((code, warnings.len()), (0, 1), "{document}");
+    let said = "the clock skips 02:30:00: it fires at 2027-03-28T03:30:00 instead";
+    assert!(warnings[0].to_string().contains(said), "{document}");
+}
+
+#[test]
 fn steps_that_start_anew_and_days_that_are_counted_are_told() {
     let sandbox = Sandbox::new();
     for (text, said) in [
@@ -280,6 +304,8 @@ fn steps_that_start_anew_and_days_that_are_counted_are_told() {
             "starts anew with each week: the last gap is 1",
         ),
         ("every 2d", "counted from one slot to the next"),
+        ("0 9 15,31 * *", "Not every month has day 31"),
+        ("0 9 28-31 * *", "Not every month has days 29, 30 and 31"),
     ] {
         let (document, code) = next(&sandbox, &[text]);
         assert_eq!(code, 0, "{text}");
@@ -312,7 +338,7 @@ fn b65_a_zone_that_nobody_knows_is_told_with_what_is_used_instead() {
         let words = [&["cron"], verb].concat();
         sandbox.write("config.yaml", "\ntimezone: Mars/Base\n");
         let (_, err) = told(&words, "");
-        for part in ["config.yaml:2:", "'Mars/Base'", " in UTC, from the host"] {
+        for part in ["config.yaml:2:", "'Mars/Base'", " in UTC, from TZ"] {
             assert!(err.contains(part), "{verb:?}: {part}: {err}");
         }
         let as_json = [&words[..], &["--json"]].concat();

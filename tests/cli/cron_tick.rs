@@ -102,6 +102,16 @@ fn the_recorded_scans_come_out_through_the_binary() {
 }
 
 #[test]
+fn a_ledger_without_a_byte_knows_of_no_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("cron/executions.db", "");
+    let vector = vectors().remove(0);
+    let zone = vector["timezone"].as_str().expect("timezone");
+    let at = vector["now"].as_str().expect("now");
+    assert!(tick(&sandbox, &vector["job"], at, zone)["orders"].is_array());
+}
+
+#[test]
 fn a_dry_run_touches_nothing() {
     let sandbox = Sandbox::with_sample_home();
     let before = tree(&sandbox.home());

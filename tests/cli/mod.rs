@@ -26,6 +26,7 @@ mod cron_list;
 mod cron_next;
 mod cron_options;
 mod cron_recovery;
+mod cron_repairs;
 mod cron_run;
 mod cron_served;
 mod cron_settings;
