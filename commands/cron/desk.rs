@@ -10,6 +10,7 @@ use hermes::db::{self, Damage, Snapshot};
 use hermes::error::{Error, Kind, Result};
 use hermes::home::Home;
 use hermes::host::Caller;
+use hermes::host::scheduler_owner::Scheduler;
 use hermes::ledger::{ExecutionFacts, rows};
 use hermes::output::human;
 use hermes::runtime::Runtime;
@@ -44,7 +45,8 @@ impl Desk {
             .collect())
     }
 
-    fn of(runtime: &mut Runtime, home: Home) -> Self {
+    /// One home, whoever runs it.
+    pub(crate) fn of(runtime: &mut Runtime, home: Home) -> Self {
         let environ = &runtime.environ;
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let config = Config::load(&home, &variable, &[]);
@@ -131,6 +133,35 @@ impl Desk {
             format!(
                 "The serve of this home reads schedules in {theirs}, and this command in {ours}: serve plans the job by its own."
             )
+        })
+    }
+
+    /// The zone that a pass by hand goes by. Where a serve ticks it is that of the serve: two that plan by two
+    /// clocks would each plan anew what the other has planned, and a slot would be lost in between.
+    pub(crate) fn zone_of_pass(&self, runtime: &Runtime) -> Result<Zone> {
+        // A serve that lives holds a lock there; to look for it takes longer than a pass with nothing to do.
+        if !self.home.run_dir().join("serve.lock").exists() {
+            return Ok(self.zone.clone());
+        }
+        let situation = self.situation(runtime);
+        let is_serves = matches!(situation.scheduler, Scheduler::Serve { .. });
+        if !is_serves || !situation.serve_ticks {
+            return Ok(self.zone.clone());
+        }
+        let Some((named, tz)) = &situation.serve_zone else {
+            // Its variables cannot be read; the configuration can.
+            let configured = self.zone.told().map(|_| self.zone.clone());
+            return configured.ok_or_else(unknown_zone);
+        };
+        let told = [named.as_deref(), tz.as_deref()];
+        if told == ["HERMES_TIMEZONE", "TZ"].map(|name| runtime.environ.text(name)) {
+            return Ok(self.zone.clone());
+        }
+        let theirs = Zone::of_process(&self.home, named.as_deref(), tz.as_deref());
+        let theirs = theirs.ok_or_else(unknown_zone)?;
+        Ok(Zone {
+            origin: "the serve that runs".to_owned(),
+            ..theirs
         })
     }
 
@@ -221,4 +252,12 @@ pub(crate) fn is_ours_to_run(runtime: &Runtime, home: &Home, words: &str) -> Res
         ))),
         _ => Ok(()),
     }
+}
+
+fn unknown_zone() -> Error {
+    Error::new(
+        Kind::Refused,
+        "it cannot be told in which zone the serve of this home reads schedules",
+    )
+    .with_hint("leave the pass to it, or set 'timezone' in the configuration")
 }

@@ -38,6 +38,7 @@ impl Outlook {
         if let Some(why) = stands(home, now) {
             return Ok(Self::Standing(at, why));
         }
+        let read_in = desk.zone_of_pass(runtime)?;
         let jobs = desk.jobs()?;
         let settings = Settings::of(&desk.config).cron;
         let machine = machine(settings.machine_id.as_deref(), std::process::id());
@@ -45,7 +46,7 @@ impl Outlook {
         let scene = Scene {
             now,
             last_pass: None,
-            zones: &zone.zones,
+            zones: &read_in.zones,
             policy: Policy::of(&settings),
             machine: &machine,
             running: &HashSet::new(),

@@ -4,16 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use hermes::config::Config;
 use hermes::cron::dispatcher::{Dispatcher, Fate, Parts};
 use hermes::cron::ticker::{Pass, Ticker};
-use hermes::cron::zone::Zone;
 use hermes::error::{Context, Error, Kind, Result};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
-use crate::cron::desk::{Desk, is_ours_to_run, warn_of_settings};
+use crate::cron::desk::{Desk, is_ours_to_run};
 use crate::cron::list::worst;
 use crate::cron::outlook::Outlook;
 use crate::cron::runs::unreadable;
@@ -26,13 +24,12 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
     let home = runtime.one_home()?;
     is_ours_to_run(runtime, &home, "cron tick")?;
-    let environ = &runtime.environ;
-    let variable = |name: &str| environ.text(name).map(str::to_owned);
-    let config = Config::load(&home, &variable, &[]);
-    let zone = Zone::of(&config).asked_by(environ.text("TZ"));
-    warn_of_settings(runtime, &config, &zone);
+    let desk = Desk::of(runtime, home);
     let say = |sentence: &str| eprint_line(sentence);
-    let parts = Parts::of(runtime, &home, &config, Box::new(say))?;
+    let parts = Parts {
+        zone: desk.zone_of_pass(runtime)?,
+        ..Parts::of(runtime, &desk.home, &desk.config, Box::new(say))?
+    };
     let reactor = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

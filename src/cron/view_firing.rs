@@ -30,7 +30,7 @@ pub struct Situation {
     pub running_for: Option<i64>,
     /// Our serve ticks: neither `serve.cron` nor `--no-cron` keeps it from that.
     pub serve_ticks: bool,
-    /// `HERMES_TIMEZONE` and `TZ` of our serve, where it runs and its environment can be read.
+    /// `HERMES_TIMEZONE` and `TZ` of our serve, where it ticks and its environment can be read.
     pub serve_zone: Option<(Option<String>, Option<String>)>,
     /// Why no job that is armed would do its work, where that was looked at.
     pub all_in_vain: Option<String>,

@@ -40,9 +40,11 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         .as_ref()
         .ok()
         .and_then(|facts| running_for(facts, &scheduler, now));
+    let serve_ticks = settings.serve.cron && !must_not_tick(&scheduler);
     let serve_zone = facts
         .as_ref()
         .ok()
+        .filter(|_| serve_ticks)
         .and_then(|facts| serve_zone(facts, &scheduler));
     let dispatch = facts.ok().map(|facts| {
         let (derived, _guesses) = derive(&facts);
@@ -54,7 +56,6 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
     });
     let marker = |name: &str| text(&home.cron().join(name));
     let instant = |name: &str| marker(name).and_then(|text| epoch(&text));
-    let serve_ticks = settings.serve.cron && !must_not_tick(&scheduler);
     Situation {
         scheduler,
         last_tick: instant("ticker_heartbeat"),
@@ -69,17 +70,13 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
     }
 }
 
-/// What our serve, where it runs, was told of the zone: a running process has no other.
+/// What our serve, where it runs and ticks, was told of the zone: a running process has no other.
 fn serve_zone(facts: &Facts, scheduler: &Scheduler) -> Option<(Option<String>, Option<String>)> {
     let Scheduler::Serve { pid: Some(pid) } = scheduler else {
         return None;
     };
-    let dispatcher = &facts.dispatcher;
-    let is_it = dispatcher
-        .process
-        .as_ref()
-        .is_some_and(|process| process.pid == *pid);
-    let environ = dispatcher.environ.known().filter(|_| is_it)?;
+    let process = processes(facts).find(|process| process.pid == *pid)?;
+    let environ = process.environ.known()?;
     let told = |name: &str| environ.get(name).map(str::to_owned);
     Some((told("HERMES_TIMEZONE"), told("TZ")))
 }

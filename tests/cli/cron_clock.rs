@@ -195,6 +195,51 @@ fn a_shell_with_another_zone_than_serve_is_told_so() {
     assert_eq!(warnings("UTC"), "[]");
 }
 
+/// One pass by hand in a shell of another zone, with the daily job at nine by the clock of serve.
+fn pass_by_hand(serve: &[&str]) -> (Sandbox, Serving, Value) {
+    let daily = json!({"kind": "cron", "expr": "0 9 * * *", "display": "0 9 * * *"});
+    let more = json!({"schedule": daily, "next_run_at": "2026-06-17T09:00:00+00:00"});
+    let sandbox = with(&[job(ID, &more)]);
+    serving::configure(&sandbox, "");
+    script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/runs\"");
+    sandbox.write("config.yaml", "");
+    let child = serving::command(&sandbox, "2026-06-17T08:58:10Z", serve).spawn();
+    let mut serve = Serving::ready(&sandbox, child.expect("serve starts"));
+    serve.clock("settle");
+    let tick = |more: &[&str]| {
+        let mut command = hermes(&sandbox, &[&["cron", "tick", "--json"], more].concat());
+        command.env("__HERMES_NOW", "2026-06-17T08:59:30Z");
+        let output = command.env("TZ", "Asia/Tokyo").output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        serde_json::from_slice::<Value>(&output.stdout).expect("a document")
+    };
+    let foreseen = tick(&["--dry-run"])["changes"].take();
+    assert_eq!(tick(&[])["pass"], "done");
+    (sandbox, serve, foreseen)
+}
+
+#[test]
+fn a_pass_by_hand_goes_by_the_zone_of_the_serve_that_ticks() {
+    let (sandbox, mut serve, foreseen) = pass_by_hand(&[]);
+    assert_eq!(foreseen, json!([]));
+    assert_eq!(
+        stored(&sandbox)[0]["next_run_at"],
+        "2026-06-17T09:00:00+00:00"
+    );
+    pass(&mut serve, 3);
+    assert_eq!(slots(&sandbox), ["2026-06-17T09:00:00+00:00"]);
+}
+
+#[test]
+fn a_pass_by_hand_goes_by_its_own_zone_where_serve_leaves_jobs_alone() {
+    let (sandbox, _serve, foreseen) = pass_by_hand(&["--no-cron"]);
+    assert_eq!(foreseen[0]["reason"], "zone_changed");
+    assert_eq!(
+        stored(&sandbox)[0]["next_run_at"],
+        "2026-06-18T09:00:00+09:00"
+    );
+}
+
 #[test]
 fn b72_a_zone_further_east_makes_no_job_late() {
     let daily = json!({"kind": "cron", "expr": "0 9 * * *", "display": "0 9 * * *"});
