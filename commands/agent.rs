@@ -51,7 +51,7 @@ Examples:
   hermes agent check --timeout 30s --json | jq .answer
   hermes config show agent")]
 struct Check {
-    /// Longest wait for the answer; 0 is no limit
+    /// Longest wait for the answer; 0 leaves it to agent.timeout
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = edit::seconds)]
     timeout: u64,
     /// Print JSON

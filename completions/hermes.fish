@@ -607,7 +607,7 @@ never\t'Never'"
 complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -l ascii -d 'Print ASCII only'
 complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand agent; and not __fish_seen_subcommand_from check" -f -a "check" -d 'Ask the agent for one word, and tell what happened'
-complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l timeout -d 'Longest wait for the answer; 0 is no limit' -r
+complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l timeout -d 'Longest wait for the answer; 0 leaves it to agent.timeout' -r
 complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F
 complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -s p -l profile -d 'Profile to look at; \'all\' where the command only reads' -r
 complete -c hermes -n "__fish_hermes_using_subcommand agent; and __fish_seen_subcommand_from check" -l color -d 'When to use colour' -r -f -a "auto\t'As the environment and the terminal say'

@@ -106,6 +106,7 @@ impl Create {
             said.push("A --repeat of 0 is for ever, as in Hermes Agent.".to_owned());
         }
         let before = desk.jobs()?;
+        desk.warn_of_store(runtime);
         said.extend(same_name(&before, &job));
         if !self.dry_run {
             make_home(&desk)?;

@@ -1,8 +1,12 @@
 //! One home on the desk: what every verb of `cron` needs to know of it before it begins.
 
+use std::cell::OnceCell;
+use std::path::Path;
+
 use hermes::config::Config;
 use hermes::cron::job::RawJob;
 use hermes::cron::jobs_file::JobsFile;
+use hermes::cron::jobs_text::ShapeNote;
 use hermes::cron::view_firing::Situation;
 use hermes::cron::view_probe;
 use hermes::cron::zone::Zone;
@@ -22,6 +26,8 @@ pub(crate) struct Desk {
     pub(crate) config: Config,
     pub(crate) zone: Zone,
     pub(crate) now: Timestamp,
+    /// What is odd about the job store, once it was read.
+    odd: OnceCell<Option<String>>,
 }
 
 impl Desk {
@@ -57,6 +63,7 @@ impl Desk {
             config,
             zone,
             now: microsecond(runtime.clock.wall()),
+            odd: OnceCell::new(),
         }
     }
 
@@ -65,7 +72,8 @@ impl Desk {
     pub(crate) fn warnings(&self, said: &[String]) -> Vec<String> {
         let settings = self.config.warnings().into_iter();
         let all = settings.chain(self.zone.warnings());
-        all.chain(said.iter().cloned()).collect()
+        let odd = self.odd.get().cloned().flatten();
+        all.chain(odd).chain(said.iter().cloned()).collect()
     }
 
     /// The job store.
@@ -75,7 +83,17 @@ impl Desk {
 
     /// The jobs as they are.
     pub(crate) fn jobs(&self) -> Result<Vec<RawJob>> {
-        Ok(self.file().read()?.jobs.jobs)
+        let file = self.file();
+        let store = file.read()?.jobs;
+        self.odd.get_or_init(|| odd(&file.path(), &store.notes));
+        Ok(store.jobs)
+    }
+
+    /// Tells, on stderr, what is odd about the job store, which was read before.
+    pub(crate) fn warn_of_store(&self, runtime: &mut Runtime) {
+        if let Some(odd) = self.odd.get().and_then(Option::as_ref) {
+            runtime.out.warn(&human::printable(odd));
+        }
     }
 
     /// A copy of the ledger, which is left as it is; none where there is none yet.
@@ -190,6 +208,18 @@ impl Desk {
             None => human::printable(text),
         }
     }
+}
+
+/// What a writer puts right in the shape of a store; it keeps what was there.
+fn odd(path: &Path, notes: &[ShapeNote]) -> Option<String> {
+    let words: Vec<_> = notes.iter().filter_map(ShapeNote::warning).collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "The job store {} is read, though {}. The next change puts that right, and keeps the file as it was in cron/backups.",
+            path.display(),
+            words.join("; ")
+        )
+    })
 }
 
 /// An instant as exact as the stores have it.

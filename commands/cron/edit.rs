@@ -101,6 +101,7 @@ impl Edit {
         let desk = Desk::one(runtime)?;
         let wishes = self.wishes(runtime, &desk)?;
         let before = desk.jobs()?;
+        desk.warn_of_store(runtime);
         let old = reference::by_id(&before, &self.job)?;
         let mut job = old.clone();
         let id = Job::read(&job).id().unwrap_or_default().to_owned();

@@ -137,6 +137,9 @@ pub(crate) fn listings(runtime: &mut Runtime) -> Result<Vec<Listing>> {
         .into_iter()
         .map(|desk| Listing::of(desk, runtime))
         .collect();
+    for listing in &listings {
+        listing.desk.warn_of_store(runtime);
+    }
     if alone && listings.iter().any(|listing| listing.jobs.is_err()) {
         let broken = listings.pop().and_then(|listing| listing.jobs.err());
         return broken.map_or(Ok(listings), Err);

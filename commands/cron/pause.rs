@@ -40,6 +40,7 @@ impl Pause {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let desk = Desk::one(runtime)?;
         let jobs = desk.jobs()?;
+        desk.warn_of_store(runtime);
         let mut job = reference::by_id(&jobs, &self.job)?.clone();
         let reason = self.reason.as_deref();
         let zones = &desk.zone.zones;

@@ -47,6 +47,7 @@ impl Remove {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let desk = Desk::one(runtime)?;
         let jobs = desk.jobs()?;
+        desk.warn_of_store(runtime);
         let job = reference::by_id(&jobs, &self.job)?.clone();
         let view = Job::read(&job);
         let (id, label) = (

@@ -72,6 +72,7 @@ impl Resume {
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let desk = Desk::one(runtime)?;
         let jobs = desk.jobs()?;
+        desk.warn_of_store(runtime);
         let mut job = reference::by_id(&jobs, &self.job)?.clone();
         let zones = &desk.zone.zones;
         let at = self.first_run(&desk)?;

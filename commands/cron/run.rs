@@ -94,6 +94,9 @@ impl Run {
                 Error::new(Kind::Refused, stop.text()).with_hint("lift it first: hermes resume")
             );
         }
+        if self.execution.is_none() {
+            warn_of_slots(runtime, &desk, &situation);
+        }
         if self.show_only {
             return self.show(runtime, &desk, &job, &situation);
         }
@@ -103,8 +106,8 @@ impl Run {
                 return self.beside_serve(runtime, &desk, &job, (&id, begun));
             }
         }
-        if self.execution.is_none() {
-            self.warn_of_slots(runtime, &desk, &situation);
+        if self.execution.is_none() && !self.json {
+            tell_of_slots(runtime, &desk, &situation);
         }
         if self.detach {
             return background::start(runtime, &desk, &job, self.json);
@@ -112,23 +115,6 @@ impl Run {
         match self.through(runtime, &desk, &job)? {
             Seen::End(fate) => self.tell(runtime, &desk, &job, &fate),
             Seen::Left => Ok(Exit::FAILED),
-        }
-    }
-
-    /// Tells, on stderr, whether slots fire beside this run.
-    fn warn_of_slots(&self, runtime: &mut Runtime, desk: &Desk, situation: &Situation) {
-        let firing = situation.firing(desk.now);
-        if let Firing::No(reasons) = firing {
-            let reasons = human::printable(&reasons.join("; "));
-            runtime.out.warn(&format!(
-                "This run is all that happens, and no slot will fire: {reasons}."
-            ));
-            runtime.out.note(&format!("  {}", way_out(situation)));
-        } else if situation.scheduler.runs() == Some(true) && !self.json {
-            let who = situation.scheduler_words();
-            runtime.out.note(&format!(
-                "It runs here, not in {who}, which keeps its slots."
-            ));
         }
     }
 
@@ -374,6 +360,28 @@ fn dispatcher(runtime: &Runtime, desk: &Desk, sayings: mpsc::Sender<String>) -> 
     };
     let parts = Parts::of(runtime, &desk.home, &desk.config, Box::new(say))?;
     Ok(Dispatcher::new(parts))
+}
+
+/// Tells, on stderr, that no slot fires beside this run, wherever it runs.
+fn warn_of_slots(runtime: &mut Runtime, desk: &Desk, situation: &Situation) {
+    if let Firing::No(reasons) = situation.firing(desk.now) {
+        let reasons = human::printable(&reasons.join("; "));
+        runtime.out.warn(&format!(
+            "This run is all that happens, and no slot will fire: {reasons}."
+        ));
+        runtime.out.note(&format!("  {}", way_out(situation)));
+    }
+}
+
+/// Tells, on stderr, whose the slots are where the run is ours.
+fn tell_of_slots(runtime: &mut Runtime, desk: &Desk, situation: &Situation) {
+    let is_quiet = matches!(situation.firing(desk.now), Firing::No(_));
+    if situation.scheduler.runs() == Some(true) && !is_quiet {
+        let who = situation.scheduler_words();
+        runtime.out.note(&format!(
+            "It runs here, not in {who}, which keeps its slots."
+        ));
+    }
 }
 
 /// Closes the rows of runs that have lost their process.

@@ -6,7 +6,7 @@ use hermes::cron::catch_up::CatchUp;
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::next::next_fire;
 use hermes::cron::redact::redact;
-use hermes::cron::view::View;
+use hermes::cron::view::{Standing, View};
 use hermes::db::Snapshot;
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::{Execution, ExecutionFacts, rows};
@@ -155,16 +155,19 @@ fn is_no_job(error: &Error) -> bool {
 
 /// The slots to come.
 fn coming(desk: &Desk, job: &RawJob, view: &View) -> Vec<Timestamp> {
-    let Some(next) = view.next.filter(|_| view.state.is_armed()) else {
+    let fires = view.state.is_armed() && view.state != Standing::Never;
+    let Some(next) = view.next.filter(|_| fires) else {
         return Vec::new();
     };
     let Ok(schedule) = Job::read(job).schedule() else {
         return Vec::new();
     };
     let times = view.repeat.times.filter(|times| *times > 0);
-    let left = times.map_or(COMING, |times| {
-        usize::try_from(times.saturating_sub(view.repeat.completed).max(1)).unwrap_or(COMING)
+    let left = times.map_or(usize::MAX, |times| {
+        usize::try_from(times.saturating_sub(view.repeat.completed).max(1)).unwrap_or(usize::MAX)
     });
+    // One of them makes up for what is overdue.
+    let left = left.saturating_sub(usize::from(next <= desk.now));
     let zone = &desk.zone.zones.configured;
     let after = |at: &Timestamp| next_fire(&schedule, *at, zone).map(|fire| fire.instant);
     std::iter::successors(Some(next), |at| {

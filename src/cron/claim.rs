@@ -97,6 +97,12 @@ pub struct Claimant<'a> {
     pub manual: bool,
 }
 
+/// Whether a job is to fire: switched on, not paused, not at its end.
+#[must_use]
+pub fn is_armed(job: &Job<'_>) -> bool {
+    job.is_enabled() && !job.has_pause_marker() && !job.is_terminal()
+}
+
 /// Takes the claim of a job.
 ///
 /// # Errors
@@ -111,8 +117,7 @@ pub fn take(
     let job = jobs.find(id).ok_or(Obstacle::Gone)?;
     {
         let view = Job::read(job);
-        let armed = view.is_enabled() && !view.has_pause_marker() && !view.is_terminal();
-        if !claimant.manual && !armed {
+        if !claimant.manual && !is_armed(&view) {
             return Err(Obstacle::NotArmed);
         }
         if let Some(held) = view.fire_claim()

@@ -45,6 +45,7 @@ mod jobs_door;
 mod last;
 mod launch;
 mod ledger_door;
+mod left_group;
 mod record;
 mod saved;
 pub mod settings;
@@ -308,7 +309,8 @@ impl Dispatcher {
     /// Takes the claim of the job, after a look at the job as it is now.
     async fn claim(&self, order: &Order, by: &str) -> Result<std::result::Result<Hold, Fate>> {
         let id = Job::read(&order.job).id().unwrap_or_default().to_owned();
-        let (zone, now, manual) = (self.zone(), self.now(), order.manual);
+        let (zone, manual) = (self.zone(), order.manual);
+        let clock = Arc::clone(&self.parts.clock);
         let settles = Settles::of(order.slot);
         let (job_id, claimant) = (id.clone(), by.to_owned());
         let (machine, in_hand) = (self.parts.machine.clone(), self.in_hand.clone());
@@ -323,7 +325,8 @@ impl Dispatcher {
                     holder_is_gone: gone,
                     manual,
                 };
-                match claim::take(jobs, &job_id, claimant, now, &zone) {
+                // The lock may have been waited for: a claim that somebody took meanwhile is none of the future.
+                match claim::take(jobs, &job_id, claimant, clock.wall(), &zone) {
                     Ok(()) => Ok(Change::Write(Ok(jobs.find(&job_id).cloned()))),
                     Err(obstacle) => Ok(Change::Nothing(Err(obstacle))),
                 }

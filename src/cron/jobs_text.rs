@@ -59,6 +59,23 @@ pub enum ShapeNote {
     DuplicateId(String),
 }
 
+impl ShapeNote {
+    /// What a person should know of it, as a fragment; none where a writer changes nothing about it.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        Some(match self {
+            Self::Bom => "it starts with a byte order mark".to_owned(),
+            Self::ControlCharacters => "it has raw control characters within texts".to_owned(),
+            Self::BareList => "it is a bare list, not an object with a list".to_owned(),
+            Self::Map => "its jobs are a map by id, not a list".to_owned(),
+            Self::NoJobs => "it has no list of jobs".to_owned(),
+            Self::Dropped(1) => "one of its entries is no job, and is left out".to_owned(),
+            Self::Dropped(count) => format!("{count} of its entries are no jobs, and are left out"),
+            Self::NotJson | Self::DuplicateId(_) => return None,
+        })
+    }
+}
+
 /// Why a store cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at line {line}, column {column}")]

@@ -49,7 +49,6 @@ mod jobs_shape;
 pub mod jobs_text;
 mod known_probe;
 pub mod lateness;
-mod left_group;
 pub mod left_slots;
 pub mod loose;
 pub mod markers_file;

@@ -11,6 +11,7 @@ use super::lateness::{MIN_GRACE_SECONDS, ONCE_GRACE_SECONDS};
 use super::needs::{self, Unmet};
 use super::next::{Fire, Zones};
 use super::other_clock;
+use super::redact::redact;
 use super::schedule::{Schedule, StoredError};
 
 /// So long, in seconds, a launch may take before it is called waiting.
@@ -189,12 +190,14 @@ pub fn view(job: &Job<'_>, now: Timestamp, zones: &Zones) -> View {
     let because = because.or_else(|| anew.map(|fire| of_another_clock(job, &fire)));
     let late = next.map(|next| now.duration_since(next).as_secs());
     let failed_at = job.last_failure.get("at").and_then(Value::as_str);
+    // Errors and reasons are other people's words, which may hold what nobody should read here.
+    let words = |text: Option<&str>| text.map(|text| redact(text, []));
     View {
         id: job.id().unwrap_or_default().to_owned(),
         name: job.label().to_owned(),
         overdue_seconds: late.filter(|_| state == Standing::Overdue),
         state,
-        because,
+        because: words(because.as_deref()),
         kind: text(job.kind()),
         schedule: shown_schedule(job),
         next_run_at: text(job.next_run_at.text()),
@@ -207,8 +210,8 @@ pub fn view(job: &Job<'_>, now: Timestamp, zones: &Zones) -> View {
         deliver: text(job.deliver.text()),
         last_run_at: text(job.last_run_at.text()),
         last_status: text(job.last_status.text()),
-        last_error: text(job.last_error.text()),
-        last_delivery_error: text(job.last_delivery_error.text()),
+        last_error: words(job.last_error.text()),
+        last_delivery_error: words(job.last_delivery_error.text()),
         last_success_at: text(own("last_success_at").or_else(|| good_run(job))),
         last_failure_at: text(failed_at),
         failure_streak: number(job.failure_streak.other()),

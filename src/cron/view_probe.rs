@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::files::open_regular;
 use crate::home::Home;
 use crate::host::facts::Facts;
+use crate::host::proc;
 use crate::host::process_probe::command_line;
 use crate::host::scheduler_owner::{Scheduler, processes, scheduler};
 use crate::host::{Caller, Choice, complete, observe};
@@ -75,9 +76,17 @@ fn serve_zone(facts: &Facts, scheduler: &Scheduler) -> Option<(Option<String>, O
     let Scheduler::Serve { pid: Some(pid) } = scheduler else {
         return None;
     };
-    let process = processes(facts).find(|process| process.pid == *pid)?;
-    let environ = process.environ.known()?;
-    let told = |name: &str| environ.get(name).map(str::to_owned);
+    if let Some(process) = processes(facts).find(|process| process.pid == *pid) {
+        let environ = process.environ.known()?;
+        let told = |name: &str| environ.get(name).map(str::to_owned);
+        return Some((told("HERMES_TIMEZONE"), told("TZ")));
+    }
+    // By its lock alone it is known, where its file has another name.
+    let pairs = proc::environ(&fs_err::read(format!("/proc/{pid}/environ")).ok()?);
+    let told = |name: &str| {
+        let pair = pairs.iter().find(|(known, _)| known == name);
+        pair.map(|(_, value)| value.clone())
+    };
     Some((told("HERMES_TIMEZONE"), told("TZ")))
 }
 

@@ -204,3 +204,24 @@ fn root_runs_nothing_in_another_users_home_and_leaves_all_that_it_makes_to_him()
     assert_eq!(said(&sandbox, &create).0, 0);
     assert_eq!(foreign(&sandbox.home()), [""; 0]);
 }
+
+#[test]
+fn what_a_change_would_put_right_in_the_shape_of_a_store_is_told_before() {
+    let sandbox = with(&[]);
+    let odd = json!([job(ID, &json!({})), 5]);
+    sandbox.write("cron/jobs.json", odd.to_string());
+    let told = "it is a bare list, not an object with a list; one of its entries is no job";
+    for words in [&["cron", "list"][..], &["cron", "pause", ID, "--dry-run"]] {
+        let (_, _, err) = said(&sandbox, words);
+        assert!(err.contains(told), "{words:?}: {err}");
+    }
+    for words in [&["cron", "list"][..], &["cron", "show", ID]] {
+        let (_, listed, _) = document(&sandbox, words);
+        assert!(listed.to_string().contains(told), "{words:?}: {listed}");
+    }
+    assert_eq!(said(&sandbox, &["cron", "pause", ID]).0, 0);
+    let kept = std::fs::read_dir(sandbox.home().join("cron/backups")).expect("backups");
+    assert_eq!(kept.count(), 1);
+    let (_, _, err) = said(&sandbox, &["cron", "list"]);
+    assert!(!err.contains("is read, though"), "{err}");
+}

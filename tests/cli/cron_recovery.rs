@@ -361,3 +361,27 @@ fn a_run_that_nobody_runs_any_more_is_not_followed_for_ever() {
     assert!(err.contains("Nobody runs it any more"), "{err}");
     assert_eq!(row(&sandbox).0, "running", "who looks changes nothing");
 }
+
+#[test]
+fn a_slot_that_nobody_has_begun_ends_with_its_job() {
+    for (change, why) in [
+        (None, "it was removed before it could start"),
+        (
+            Some(json!({"enabled": false, "state": "paused", "paused_at": SLOT})),
+            "it was paused, or ended, before it could start",
+        ),
+    ] {
+        let sandbox = due(&json!({}));
+        pass(&sandbox, "dispatcher.row");
+        assert_eq!(row(&sandbox).0, "claimed");
+        let jobs: Vec<_> = change.iter().map(|change| job(ID, change)).collect();
+        crate::common::jobs::store(&sandbox, &jobs);
+        let told = pass(&sandbox, "none");
+        assert!(told.contains("is given up: "), "{told}");
+        assert_eq!(row(&sandbox).0, "unknown");
+        let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("ledger");
+        let sql = "SELECT outcome || ': ' || reason FROM cron_slots";
+        let slot: String = ledger.query_row(sql, [], |row| row.get(0)).expect("a slot");
+        assert_eq!(slot, format!("skipped: {why}"));
+    }
+}

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
+use super::left_group::{Group, kill_left_in};
 use super::{Dispatcher, blocking};
 use crate::bus::ServiceManager as _;
 use crate::child::leftovers::kill_marked;
@@ -14,7 +15,6 @@ use crate::cron::claim::Holder;
 use crate::cron::finish::{self, Run, Settles};
 use crate::cron::job::{Job, RawJob};
 use crate::cron::jobs_file::Change;
-use crate::cron::left_group::{Group, kill_left_in};
 use crate::cron::run::EXECUTION_VARIABLE;
 use crate::cron::stamp::Stamp;
 use crate::cron::worker::CANCELLED;

@@ -4,17 +4,18 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::close::{LOOK_AGAIN, Witnessed};
+use super::close::{LOOK_AGAIN, Witnessed, owner_of};
 use super::in_hand::Grip;
 use super::launch::Risk;
 use super::{Dispatcher, Fate, Order, blocking};
 use crate::child::spawn::Watch;
+use crate::cron::claim::{Obstacle, is_armed};
 use crate::cron::job::Job;
 use crate::dispatch::launcher::Worker;
 use crate::error::Result;
 use crate::host::liveness::{BootMark, Identity, Liveness, judge};
 use crate::host::liveness_probe;
-use crate::ledger::{Execution, ExecutionFacts, Owner, SlotAt, Status, rows};
+use crate::ledger::{Cause, Execution, ExecutionFacts, Outcome, Owner, SlotAt, Status, rows};
 
 /// A row that was just offered, or just claimed, is left alone for so long: the handover's time.
 const HANDOVER: Duration = crate::dispatch::handover::DEADLINE;
@@ -214,7 +215,13 @@ impl Dispatcher {
             // Nobody has inherited it yet.
             let is_fresh = row.status == Status::Claimed && facts.is_none();
             if is_fresh && let Some(slot) = self.slot_of(&row).await? {
-                swept.unadopted.push((row.job_id, slot));
+                match self.unwanted(&row.job_id).await? {
+                    None => swept.unadopted.push((row.job_id, slot)),
+                    Some(obstacle) if self.drop_unbegun(&row, &obstacle).await? => {
+                        swept.closed.push(row.id);
+                    }
+                    Some(_) => {}
+                }
                 continue;
             }
             if self.is_undelivered(&row).await {
@@ -236,6 +243,35 @@ impl Dispatcher {
             }
         }
         Ok(swept)
+    }
+
+    /// Why nobody wants a run of a job any more.
+    async fn unwanted(&self, job_id: &str) -> Result<Option<Obstacle>> {
+        let (file, id) = (self.jobs(), job_id.to_owned());
+        let job = blocking(move || file.job(&id)).await?;
+        Ok(match job.as_ref().map(Job::read) {
+            None => Some(Obstacle::Gone),
+            Some(job) if !is_armed(&job) => Some(Obstacle::NotArmed),
+            Some(_) => None,
+        })
+    }
+
+    /// Closes the row of a run that nobody has begun and nobody wants any more; its slot is passed by.
+    async fn drop_unbegun(&self, row: &Execution, obstacle: &Obstacle) -> Result<bool> {
+        let (id, owner, now, why) = (row.id.clone(), owner_of(row), self.now(), obstacle.text());
+        let told = format!("Run {id} of job {} is given up: {why}.", row.job_id);
+        let closed = self.with_ledger(move |ledger| {
+            let closed = ledger.finish_dead(&id, &owner, (&Cause::CannotTell, &why), now)?;
+            if closed {
+                ledger.close_slot(&id, (Outcome::Skipped, &why), now)?;
+            }
+            Ok(closed)
+        });
+        let closed = closed.await?;
+        if closed {
+            (self.parts.say)(&told);
+        }
+        Ok(closed)
     }
 
     /// The same, and whatever is left to be delivered is delivered before this returns.

@@ -40,7 +40,11 @@ impl Ticker {
         let is_due = self.swept_at.is_none_or(|at| awake >= at + SWEEP);
         if self.dispatcher.take_unsettled() || is_due {
             self.swept_at = Some(awake);
-            self.sweep(starts).await?;
+            if let Err(error) = self.sweep(starts).await {
+                // Soon again: what goes on is not waited for before it was seen.
+                self.dispatcher.leave_unsettled();
+                return Err(error);
+            }
         }
         Ok(())
     }
@@ -115,8 +119,8 @@ impl Ticker {
         });
     }
 
-    /// A slot that a dispatcher took, and was gone before a worker had it, is run now. A job that is no
-    /// longer there leaves a row to be closed by the next sweep.
+    /// A slot that a dispatcher took, and was gone before a worker had it, is run now. Of a job that is gone
+    /// since it was swept, the next sweep closes the row.
     fn run_after_all(&mut self, job_id: &str, slot: SlotAt) -> Result<()> {
         if self.running.contains_key(job_id) {
             return Ok(());

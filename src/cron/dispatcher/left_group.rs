@@ -2,6 +2,7 @@
 //! group can be somebody else's by now, so more must fit than the number. What left the group as well is not
 //! found.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 use crate::child::leftovers::{ROUNDS, kill_if, processes};
@@ -55,7 +56,13 @@ fn is_left_in(number: u32, group: Group) -> bool {
     let session = (found.session != group.number).then(|| stat_of(found.session));
     let is_old =
         |leader: Option<Stat>| leader.is_none_or(|leader| leader.start_ticks <= group.since);
-    is_in && !found.is_zombie() && session.is_some_and(is_old)
+    is_in && !found.is_zombie() && is_our_users(number) && session.is_some_and(is_old)
+}
+
+/// Whether a process is of the account that runs the jobs: nobody else's is killed on a likeness.
+fn is_our_users(number: u32) -> bool {
+    let owner = fs_err::metadata(format!("/proc/{number}")).map(|process| process.uid());
+    owner.is_ok_and(|uid| uid == rustix::process::geteuid().as_raw())
 }
 
 fn stat_of(number: u32) -> Option<Stat> {
