@@ -83,7 +83,9 @@ fn a_file_that_cannot_be_read_takes_nothing_away() {
     serving::configure(&sandbox, "");
     serve.signal(Signal::HUP);
     log.wait_for("No longer so: The settings of before");
-    assert_eq!(ready(&serve).1["notes"], serde_json::json!([]));
+    // Each note goes with a line of its own.
+    let is_clear = || ready(&serve).1["notes"] == serde_json::json!([]);
+    assert!((0..500).any(|_| is_clear()), "{}", ready(&serve).1);
 }
 
 #[test]
