@@ -5,7 +5,7 @@ use hermes::child::spawn::Watch;
 use hermes::cron::stop_run::{self, PATIENCE, Target};
 use hermes::error::{Error, Kind, Result};
 use hermes::host::identity_probe::own_identity;
-use hermes::ledger::{Execution, ExecutionFacts, Ledger, Outcome, Status, rows};
+use hermes::ledger::{Execution, ExecutionFacts, Ledger, Status, rows};
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::json;
@@ -130,7 +130,7 @@ fn end(
 fn close(runtime: &mut Runtime, desk: &Desk, row: &Execution) -> Result<String> {
     let id = reference::short(&row.id);
     let zone = desk.zone.zones.configured.clone();
-    let mut ledger = Ledger::open(&desk.home.ledger(), zone)?;
+    let ledger = Ledger::open(&desk.home.ledger(), zone)?;
     let never_began = row.status == Status::Claimed;
     if never_began {
         stop_run::give_up(&ledger, row, desk.now)?;
@@ -143,13 +143,11 @@ fn close(runtime: &mut Runtime, desk: &Desk, row: &Execution) -> Result<String> 
             "what stands in the way is said above, or by: hermes cron doctor --only ledger",
         ));
     }
-    if !never_began {
-        return Ok(format!("Nobody ran {id} any more; its row is closed now."));
-    }
-    ledger.close_slot(&row.id, (Outcome::Skipped, stop_run::NEVER_BEGAN), desk.now)?;
-    Ok(format!(
-        "Run {id} never began; it is cancelled, and so is its slot."
-    ))
+    Ok(if never_began {
+        format!("Run {id} never began; it is cancelled, and so is its slot.")
+    } else {
+        format!("Nobody ran {id} any more; its row is closed now.")
+    })
 }
 
 /// The run that is meant, and what we recorded of it.

@@ -6,7 +6,6 @@ use hermes::config::Settings;
 use hermes::cron::dispatcher::settings::machine;
 use hermes::cron::due::{self, Change, Due, Note, Order, Policy, Scene};
 use hermes::cron::foresee;
-use hermes::cron::job::{Job, RawJob};
 use hermes::cron::job_id;
 use hermes::cron::stamp::Stamp;
 use hermes::cron::ticker::stands;
@@ -55,8 +54,10 @@ impl Outlook {
         let mut found = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
         foresee::foresee(&mut found, &jobs, &scene);
         let eye = Eye::of(desk, &desk.situation(runtime));
+        let behind = job_id::behind(&jobs);
         let refused = found.orders.iter().filter_map(|order| {
-            let behind = is_behind(&jobs, order).then(|| job_id::BEHIND.to_owned());
+            let is_behind = behind.contains(&order.index);
+            let behind = is_behind.then(|| job_id::BEHIND.to_owned());
             let why = behind.or_else(|| eye.refusal(desk, jobs.get(order.index)?));
             Some((order.index, why?))
         });
@@ -103,20 +104,16 @@ impl Outlook {
         let Self::Pass(seen) = self else { return };
         for note in &seen.found.notes {
             let said = match note {
-                Note::MissedOnce { job_id } => {
+                Note::MissedOnce { job_id, .. } => {
                     format!("The one-shot {job_id} missed its time and will not run.")
                 }
-                Note::Unreadable { job_id, why } => format!("The job {job_id} cannot fire: {why}."),
+                Note::Unreadable { job_id, why, .. } => {
+                    format!("The job {job_id} cannot fire: {why}.")
+                }
             };
             runtime.out.warn(&human::printable(&said));
         }
     }
-}
-
-/// Whether a job that is due is not the one that its id leads to.
-fn is_behind(jobs: &[RawJob], order: &Order) -> bool {
-    let mut before = jobs.iter().take(order.index);
-    before.any(|job| Job::read(job).id() == Some(order.job_id.as_str()))
 }
 
 /// What a pass would do.

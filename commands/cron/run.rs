@@ -86,6 +86,9 @@ impl Run {
     fn attempt(&self, runtime: &mut Runtime) -> Result<Exit> {
         let desk = Desk::one(runtime)?;
         let jobs = desk.jobs()?;
+        if self.execution.is_none() {
+            desk.warn_of_store(runtime);
+        }
         let job = reference::by_id(&jobs, &self.job)?.clone();
         desk::is_ours_to_run(runtime, &desk.home, "cron run JOB")?;
         let situation = desk.situation(runtime);

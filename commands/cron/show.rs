@@ -50,6 +50,7 @@ impl Show {
     /// Prints the job.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
         let (desk, job, seen) = find(runtime, &self.job)?;
+        desk.warn_of_store(runtime);
         let view = Job::read(&job);
         let id = view.id().unwrap_or_default().to_owned();
         let copy = desk.ledger()?;

@@ -267,12 +267,16 @@ pub struct PassedBy {
 pub enum Note {
     /// A one-shot whose time passed without a run, and whose record stays.
     MissedOnce {
-        /// The job.
+        /// The job's place in the list that was scanned.
+        index: usize,
+        /// Its id, after repairs.
         job_id: String,
     },
     /// A schedule that cannot be read.
     Unreadable {
-        /// The job.
+        /// The job's place in the list that was scanned.
+        index: usize,
+        /// Its id, after repairs.
         job_id: String,
         /// Why.
         why: String,

@@ -158,12 +158,12 @@ impl Pass<'_> {
             }
             return Step::Go;
         }
-        let job_id = self.id();
+        let (index, job_id) = (self.index(), self.id());
         match self.schedule() {
             Ok(Schedule::Once { .. }) if self.text("last_run_at").is_none() => {
                 // B75: it makes no difference whether its time stands in the record twice.
                 if self.is_taken() {
-                    found.notes.push(Note::MissedOnce { job_id });
+                    found.notes.push(Note::MissedOnce { index, job_id });
                 } else {
                     self.remove(Reason::OnceMissed);
                 }
@@ -283,6 +283,7 @@ impl Pass<'_> {
             Err(why) => why.to_string(),
         };
         found.notes.push(Note::Unreadable {
+            index: self.index(),
             job_id: self.id(),
             why,
         });

@@ -1,9 +1,12 @@
 //! Ids as names of files: a job's folder of outputs, a run's log. An id that leads elsewhere names
 //! none. Pure.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use super::job::Job;
+use serde_json::Value;
+
+use super::job::{Job, RawJob};
 use super::loose::Loose;
 
 /// Longest id that names a file, in bytes: file systems stop at 255, and endings come behind it.
@@ -11,6 +14,19 @@ const LONGEST: usize = 200;
 
 /// What is said of a job whose id leads to another one.
 pub const BEHIND: &str = "a job before it in the store has the same id";
+
+/// The places of the jobs that are not found by their id, since one before them has the same. An empty id is
+/// nobody's.
+#[must_use]
+pub fn behind(jobs: &[RawJob]) -> HashSet<usize> {
+    let mut seen = HashSet::new();
+    let ids = jobs.iter().map(|job| job.get("id").and_then(Value::as_str));
+    let places = ids.enumerate().filter_map(|(index, id)| Some((index, id?)));
+    places
+        .filter(|(_, id)| !id.is_empty() && !seen.insert(*id))
+        .map(|(index, _)| index)
+        .collect()
+}
 
 /// An id that is one part of a path, and so stays in the folder that it is put into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +100,7 @@ mod tests {
 
     #[test]
     fn an_id_that_will_not_do_says_why() {
-        let why = |id: serde_json::Value| {
+        let why = |id: Value| {
             let raw = json!({ "id": id });
             objection(&Job::read(raw.as_object().unwrap()))
         };

@@ -185,24 +185,16 @@ impl JobsFile {
         now: Timestamp,
         mut change: impl FnMut(&mut JobList<'_>) -> Result<Change<T>>,
     ) -> Result<T> {
-        let left = self.update_version(now, |jobs, _| change(jobs))?;
+        let left = self.update_since(jobs_lock::awake(), now, |jobs, _| change(jobs))?;
         Ok(left.0)
     }
 
-    /// The same for one who keeps what he knows of a version: the change is told which one it is given,
-    /// and the answer has the one that it left. What it left holds nobody else's change.
+    /// The same for one who has waited for the lock since this moment of awake time, and who keeps what he
+    /// knows of a version: the change is told which one it is given, and the answer has the one that it left.
+    /// What it left holds nobody else's change.
     ///
     /// # Errors
     /// As [`JobsFile::update`].
-    pub fn update_version<T>(
-        &self,
-        now: Timestamp,
-        change: impl FnMut(&mut JobList<'_>, Option<Version>) -> Result<Change<T>>,
-    ) -> Result<(T, Option<Version>)> {
-        self.update_since(jobs_lock::awake(), now, change)
-    }
-
-    /// The same for one who has waited for the lock since this moment of awake time.
     pub(super) fn update_since<T>(
         &self,
         since: Duration,

@@ -168,6 +168,10 @@ mod tests {
             longest[first] = longest[first].max(now.saturating_sub(since[first]));
             since[first] = now;
         }
+        // Who has not had it at all waits still.
+        for (longest, since) in longest.iter_mut().zip(since) {
+            *longest = (*longest).max(now.saturating_sub(since));
+        }
         let (other, ours) = longest.split_first().unwrap();
         assert!(ours.iter().all(|waited| *waited < PATIENCE / 2), "{ours:?}");
         assert!(*other < PATIENCE, "{other:?}");
@@ -189,6 +193,7 @@ mod tests {
         let is_hidden = !table.contains(&own) && told.contains("cannot be told");
         assert!(whole || is_hidden, "{error}");
         drop(held);
-        assert!(take(&path, Duration::ZERO).is_ok());
+        // What another test starts at this moment has it for as long as it takes to become a program.
+        assert!(take(&path, Duration::from_secs(10)).is_ok());
     }
 }

@@ -108,7 +108,7 @@ fn why_lost(jobs: &JobList<'_>, order: &due::Order, seems_second: bool) -> Optio
             is_second |= index < order.index && job.id() == Some(order.job_id.as_str());
         });
     }
-    is_second.then(|| "a job before it in the store has the same id".to_owned())
+    is_second.then(|| job_id::BEHIND.to_owned())
 }
 
 /// Applies what the scan says to the jobs, and takes the orders out of it.

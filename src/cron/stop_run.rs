@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::worker::CANCELLED;
 use crate::child::spawn::Watch;
-use crate::dispatch::handover::DEADLINE;
+use crate::dispatch::handover::offer_left;
 use crate::error::{Error, Kind, Result};
 use crate::host::identity_probe::OwnIdentity;
 use crate::host::liveness::{BootMark, Identity, Liveness, judge};
@@ -118,8 +118,8 @@ pub fn cancel(ledger: &Ledger, id: &str, watch: &Watch, now: Timestamp) -> Resul
     watch.ask_to_end()
 }
 
-/// What a slot is told whose run was cancelled before anybody had begun it.
-pub const NEVER_BEGAN: &str = "a person cancelled it before it began";
+/// What is told of a run that was cancelled before anybody had begun it.
+const NEVER_BEGAN: &str = "a person cancelled it before it began";
 
 /// Writes down that a run which nobody has begun, and whose dispatcher is gone, is not wanted any more. The
 /// next sweep closes its row by that, instead of running it after all.
@@ -127,12 +127,7 @@ pub const NEVER_BEGAN: &str = "a person cancelled it before it began";
 /// # Errors
 /// While a worker may be on its way with it, and when the cause cannot be written.
 pub fn give_up(ledger: &Ledger, row: &Execution, now: Timestamp) -> Result<()> {
-    let offered = row.handoff_started_at.filter(|_| row.handoff_pending);
-    let left = offered.and_then(|since| {
-        let age = Duration::try_from(now.duration_since(since)).ok()?;
-        DEADLINE.checked_sub(age).filter(|left| !left.is_zero())
-    });
-    if let Some(left) = left {
+    if let Some(left) = offer_left(row, now) {
         let message = "it is on offer, and a worker may be on its way with it";
         let hint = format!(
             "try again in {} s: hermes cron cancel {}",

@@ -13,6 +13,7 @@ use super::next::{Fire, Zones};
 use super::other_clock;
 use super::redact::redact;
 use super::schedule::{Schedule, StoredError};
+use crate::error::Error;
 
 /// So long, in seconds, a launch may take before it is called waiting.
 const LAUNCH_SECONDS: i64 = 5;
@@ -251,15 +252,6 @@ impl View {
         self
     }
 
-    /// The same job where there is no agent, for this reason: one that asks it is refused when due.
-    #[must_use]
-    pub fn without_agent(self, why: &str) -> Self {
-        if self.work == "script" {
-            return self;
-        }
-        self.in_vain(Standing::Refused, why)
-    }
-
     /// The same job where this keeps it from its work when it is due.
     #[must_use]
     pub fn in_vain(mut self, state: Standing, why: &str) -> Self {
@@ -401,6 +393,23 @@ fn waits(job: &Job<'_>, now: Timestamp, zones: &Zones) -> Option<String> {
             slot.scheduled_at, slot.at
         )
     })
+}
+
+/// What keeps a job from its work when it is due: what stands in the way of it alone, else what refuses every
+/// worker, else the want of an agent where it asks one. A refusal comes before what would only fail.
+#[must_use]
+pub fn hindered(
+    own: Option<(Standing, Error)>,
+    all_refused: Option<&str>,
+    no_agent: Option<&str>,
+) -> Option<(Standing, String)> {
+    let refused = |why: &str| Some((Standing::Refused, why.to_owned()));
+    match (own, all_refused, no_agent) {
+        (Some((Standing::Refused, error)), ..) => Some((Standing::Refused, error.in_full())),
+        (_, Some(why), _) => refused(why),
+        (Some((state, error)), ..) => Some((state, error.in_full())),
+        (None, None, why) => refused(why?),
+    }
 }
 
 /// A job that is not meant to fire.

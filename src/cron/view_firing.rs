@@ -140,7 +140,7 @@ impl Situation {
     /// earlier one is no failure; an error of its own is.
     fn failing(&self, is_starting: bool, now: Timestamp) -> Option<String> {
         let failed = self.last_error.as_ref();
-        if is_starting && failed.map(|(at, _)| *at) <= self.last_success {
+        if is_starting && failed.is_none() {
             return None;
         }
         let ends = TickEnds::of(self.last_success, failed.map(|(at, _)| *at), now);

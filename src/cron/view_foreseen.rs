@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::due::{self, Change, Due, NoWitness, Note, Policy, Reason, Scene, Witness};
-use super::job::{Job, RawJob};
-use super::next::{Zones, next_fire};
+use super::job::RawJob;
+use super::next::Zones;
 use super::view::{Standing, View};
 
 /// Who looks, as far as the scan asks: nobody's claims and slots are its own.
@@ -45,7 +45,7 @@ impl NextPass {
         witness: Option<&dyn Witness>,
     ) -> Self {
         let running = HashSet::new();
-        let scene = |now| Scene {
+        let scene = Scene {
             now,
             last_pass: None,
             zones,
@@ -54,21 +54,11 @@ impl NextPass {
             running: &running,
             witness: witness.unwrap_or(&NoWitness),
         };
-        let mut found = HashMap::new();
         let mut new_id = || NOBODY.to_owned();
-        let all = due::due(jobs.iter().enumerate(), &scene(now), &mut new_id);
-        read(&all, jobs, zones, &mut found);
-        // Where no slot comes after the one that stands there, whether that one is run shows when it is due.
-        for (index, job) in jobs.iter().enumerate() {
-            let Some(last) = last_slot(job, now, zones) else {
-                continue;
-            };
-            let then = due::due([(index, job)], &scene(last), &mut new_id);
-            if then.orders.is_empty() {
-                read(&then, jobs, zones, &mut found);
-            }
+        let due = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
+        Self {
+            found: found(&due, zones),
         }
-        Self { found }
     }
 
     /// The job at this place as the next pass leaves it.
@@ -81,17 +71,9 @@ impl NextPass {
     }
 }
 
-/// The slot of a recurring job that is to come and has none behind it.
-fn last_slot(job: &RawJob, now: Timestamp, zones: &Zones) -> Option<Timestamp> {
-    let job = Job::read(job);
-    let slot = zones.instant(job.next_run_at.text()?)?;
-    let schedule = job.schedule().ok()?;
-    let goes_on = || next_fire(&schedule, slot, &zones.configured).is_some();
-    (slot > now && schedule.is_recurring() && !goes_on()).then_some(slot)
-}
-
 /// Takes out of a scan what it says of jobs that it does not hand out.
-fn read(due: &Due, jobs: &[RawJob], zones: &Zones, found: &mut HashMap<usize, Foreseen>) {
+fn found(due: &Due, zones: &Zones) -> HashMap<usize, Foreseen> {
+    let mut found = HashMap::new();
     let orders = due.orders.iter().chain(&due.held);
     let handed_out: HashSet<_> = orders.map(|order| order.index).collect();
     for change in &due.changes {
@@ -105,15 +87,13 @@ fn read(due: &Due, jobs: &[RawJob], zones: &Zones, found: &mut HashMap<usize, Fo
         found.insert(late.index, Foreseen::Skipped(late.reason.clone()));
     }
     for note in &due.notes {
-        let (id, foreseen) = match note {
-            Note::MissedOnce { job_id } => (job_id, Foreseen::Missed),
-            Note::Unreadable { job_id, why } => (job_id, Foreseen::Never(why.clone())),
+        let (index, foreseen) = match note {
+            Note::MissedOnce { index, .. } => (index, Foreseen::Missed),
+            Note::Unreadable { index, why, .. } => (index, Foreseen::Never(why.clone())),
         };
-        let is_it = |job: &RawJob| Job::read(job).id() == Some(id.as_str());
-        if let Some(index) = jobs.iter().position(is_it) {
-            found.insert(index, foreseen);
-        }
+        found.insert(*index, foreseen);
     }
+    found
 }
 
 fn changed(change: &Change, zones: &Zones) -> Option<Foreseen> {
@@ -164,33 +144,50 @@ impl Foreseen {
 mod tests {
     use serde_json::json;
 
+    use super::super::job::Job;
     use super::super::view::view;
     use super::*;
 
     const NOW: &str = "2026-06-17T10:00:00Z";
 
-    fn seen(more: &Value) -> View {
+    fn all_seen(more: &[Value]) -> Vec<View> {
         let now: Timestamp = NOW.parse().unwrap();
         let zones = Zones::of(jiff::tz::TimeZone::UTC);
-        let mut job = json!({
+        let job = json!({
             "id": "a", "name": "a", "script": "x.sh", "no_agent": true, "enabled": true,
             "state": "scheduled", "repeat": {"times": null, "completed": 0},
             "schedule": {"kind": "interval", "minutes": 30, "display": "every 30m"},
             "next_run_at": "2026-06-17T08:00:00+00:00",
         });
-        let object = job.as_object_mut().unwrap();
-        object.extend(more.as_object().unwrap().clone());
-        let jobs = [object.clone()];
+        let with = |more: &Value| {
+            let mut job = job.as_object().unwrap().clone();
+            job.extend(more.as_object().unwrap().clone());
+            job
+        };
+        let jobs: Vec<_> = more.iter().map(with).collect();
         let pass = NextPass::over(&jobs, (now, &zones), Policy::default(), None);
-        pass.see(0, view(&Job::read(&jobs[0]), now, &zones))
+        let see = |(index, job)| pass.see(index, view(&Job::read(job), now, &zones));
+        jobs.iter().enumerate().map(see).collect()
+    }
+
+    fn seen(more: &Value) -> View {
+        all_seen(std::slice::from_ref(more)).remove(0)
     }
 
     #[test]
-    fn a_slot_that_the_next_pass_runs_is_overdue_and_no_other() {
+    fn what_is_noted_of_a_job_is_not_told_of_another_of_its_id() {
+        let dead = json!({"schedule": {"kind": "cron", "expr": "0 0 30 2 *"}});
+        let seen = all_seen(&[json!({}), dead]);
+        let states = [seen[0].state, seen[1].state];
+        assert_eq!(states, [Standing::Overdue, Standing::Never]);
+    }
+
+    #[test]
+    fn a_late_slot_is_overdue_and_one_that_is_passed_by_says_so() {
         let late = seen(&json!({}));
         assert_eq!(
-            (late.state, late.overdue_seconds),
-            (Standing::Overdue, Some(7200))
+            (late.state, late.overdue_seconds, late.because),
+            (Standing::Overdue, Some(7200), None)
         );
         let skipped = seen(&json!({"x_hermes": {"catch_up": "skip"}}));
         assert_eq!(skipped.state, Standing::Overdue);
@@ -205,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_that_has_no_later_slot_says_so_before_and_after_its_time() {
+    fn a_slot_with_none_behind_it_is_run_in_time_and_not_late() {
         let never = json!({"kind": "cron", "expr": "0 0 30 2 *"});
-        for at in ["2026-06-17T08:00:00+00:00", "2026-06-17T12:00:00+00:00"] {
+        for (at, state) in [
+            ("2026-06-17T08:00:00+00:00", Standing::Never),
+            ("2026-06-17T12:00:00+00:00", Standing::Active),
+        ] {
             let dead = seen(&json!({"schedule": never, "state": "error", "next_run_at": at}));
-            assert_eq!(dead.overdue_seconds, None, "{at}");
-            if at < NOW {
-                assert_eq!(dead.state, Standing::Never, "{at}");
-            }
+            assert_eq!((dead.state, dead.overdue_seconds), (state, None), "{at}");
         }
     }
 

@@ -57,11 +57,13 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
     });
     let marker = |name: &str| text(&home.cron().join(name));
     let instant = |name: &str| marker(name).and_then(|text| epoch(&text));
+    let last_success = instant("ticker_last_success");
+    let last_error = marker("ticker_last_error").and_then(|text| tick_error(&text));
     Situation {
         scheduler,
         last_tick: instant("ticker_heartbeat"),
-        last_success: instant("ticker_last_success"),
-        last_error: marker("ticker_last_error").and_then(|text| tick_error(&text)),
+        last_success,
+        last_error: last_error.filter(|(failed, _)| Some(*failed) > last_success),
         stop: stop_file::in_force(home, now),
         dispatch,
         running_for,

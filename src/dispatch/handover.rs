@@ -11,10 +11,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Kind, Result};
+use crate::ledger::Execution;
 
 /// The one deadline of a handover, for both sides; Hermes Agent's recovery waits as long.
 pub const DEADLINE: Duration = Duration::from_secs(30);
@@ -25,6 +27,14 @@ pub const PLACING: Duration = Duration::from_secs(5);
 pub const VERSION: u32 = 1;
 /// How often an offer is made before the launch counts as failed.
 pub const OFFERS: u32 = 2;
+
+/// How much longer a worker may be on its way with a row; `None`: it is not on offer, or was for too long.
+#[must_use]
+pub fn offer_left(row: &Execution, now: Timestamp) -> Option<Duration> {
+    let since = row.handoff_started_at.filter(|_| row.handoff_pending)?;
+    let age = Duration::try_from(now.duration_since(since)).ok()?;
+    DEADLINE.checked_sub(age).filter(|left| !left.is_zero())
+}
 
 /// What a worker reads on its stdin.
 #[derive(Clone, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::facts::{Cause, PRUNE};
 use super::schema;
-use super::slot::SlotAt;
+use super::slot::{Outcome, SlotAt};
 use crate::clock::iso;
 use crate::db;
 use crate::error::{Error, Kind, Result};
@@ -326,7 +326,7 @@ impl Ledger {
             owner.process_id,
             owner.pid
         ];
-        self.end(id, (sql, row), &at, |transaction| {
+        self.end(id, (sql, row), (&at, None), |transaction| {
             if end.ok {
                 notes::forget_cause(transaction, id)?;
             }
@@ -335,7 +335,7 @@ impl Ledger {
     }
 
     /// Ends the row of an owner that is proved dead: `unknown`, with the cause beside it. The row must
-    /// still be that owner's.
+    /// still be that owner's. Where nobody had begun it, its slot is passed by.
     ///
     /// # Errors
     /// When SQLite refuses.
@@ -351,28 +351,33 @@ impl Ledger {
              error = ?3 WHERE id = ?1 AND status IN ('claimed', 'running')
              AND process_id = ?4 AND pid = ?5";
         let row = params![id, at, detail, dead.process_id, dead.pid];
-        self.end(id, (sql, row), &at, |transaction| {
+        self.end(id, (sql, row), (&at, Some(detail)), |transaction| {
             notes::add_cause(transaction, (id, cause, detail), &at).map(drop)
         })
     }
 
     /// Writes an end and what stands beside it, closes its slot and keeps the table within its bounds, in
-    /// one transaction.
+    /// one transaction. `unbegun`: why the slot is passed by where nobody had begun the attempt.
     fn end(
         &mut self,
         id: &str,
         (sql, row): (&str, impl rusqlite::Params),
-        at: &str,
+        (at, unbegun): (&str, Option<&str>),
         beside: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<bool> {
         let attempt = |connection: &mut Connection| -> rusqlite::Result<bool> {
             let transaction = db::immediate(connection)?;
+            let claimed = "SELECT 1 FROM executions WHERE id = ?1 AND status = 'claimed'";
+            let is_begun = !transaction.prepare_cached(claimed)?.exists([id])?;
+            let unbegun = unbegun.filter(|_| !is_begun);
             let ended = transaction.execute(sql, row)? == 1;
             if ended {
                 beside(&transaction)?;
+                let outcome = unbegun.map_or(Outcome::Run, |_| Outcome::Skipped);
                 transaction.execute(
-                    "UPDATE cron_slots SET outcome = 'run', recorded_at = ?2 WHERE execution_id = ?1",
-                    params![id, at],
+                    "UPDATE cron_slots SET outcome = ?3, reason = coalesce(?4, reason), recorded_at = ?2
+                     WHERE execution_id = ?1",
+                    params![id, at, outcome.word(), unbegun],
                 )?;
                 transaction.execute(
                     "DELETE FROM executions WHERE status IN ('completed','failed','unknown') AND id NOT IN

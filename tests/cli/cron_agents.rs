@@ -214,11 +214,16 @@ fn the_silence_of_a_job_s_agent_has_a_setting_of_its_own_and_its_own_goes_before
     let both = "inactivity_timeout = 1\n\n[cron]\ninactivity_timeout_seconds = 600";
     agent(&sandbox, &["say I begin", "stall"], both);
     fails(&sandbox, "agent was silent for 1s", &json!("time_limit"));
-    let (code, shown, _) = said(&sandbox, &["config", "show", "agent"]);
-    assert_eq!(code, 0, "{shown}");
-    let (code, shown, _) = said(&home(&[], ""), &["config", "show", "agent"]);
-    assert!(
-        code == 0 && shown.contains("1800") && shown.contains("600"),
-        "{shown}"
-    );
+    let shown = |sandbox: &Sandbox, key: &str| {
+        let (code, shown, _) = said(sandbox, &["config", "show", "agent"]);
+        assert_eq!(code, 0, "{shown}");
+        let words = shown.lines().map(|line| line.split_whitespace());
+        let mut found = words.filter_map(|mut words| (words.next()? == key).then(|| words.next()));
+        found.next().flatten().map(str::to_owned)
+    };
+    let key = "agent.inactivity_timeout";
+    assert_eq!(shown(&sandbox, key).as_deref(), Some("1"));
+    let unset = home(&[], "");
+    assert_eq!(shown(&unset, key).as_deref(), Some("600"));
+    assert_eq!(shown(&unset, "agent.timeout").as_deref(), Some("1800"));
 }

@@ -211,7 +211,13 @@ fn what_a_change_would_put_right_in_the_shape_of_a_store_is_told_before() {
     let odd = json!([job(ID, &json!({})), 5]);
     sandbox.write("cron/jobs.json", odd.to_string());
     let told = "it is a bare list, not an object with a list; one of its entries is no job";
-    for words in [&["cron", "list"][..], &["cron", "pause", ID, "--dry-run"]] {
+    let verbs = [
+        &["cron", "list"][..],
+        &["cron", "show", ID],
+        &["cron", "pause", ID, "--dry-run"],
+        &["cron", "run", ID, "--dry-run"],
+    ];
+    for words in verbs {
         let (_, _, err) = said(&sandbox, words);
         assert!(err.contains(told), "{words:?}: {err}");
     }

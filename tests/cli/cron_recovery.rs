@@ -191,6 +191,9 @@ fn a_run_that_never_began_is_cancelled_with_its_slot() {
     let slots = || ledger.query_row(sql, [], |row| row.get::<_, String>(0));
     let told = "skipped: a person cancelled it before it began";
     assert_eq!(slots().expect("one slot"), told);
+    let job = &stored(&sandbox)[0];
+    let told_of = job["last_error"].as_str().expect("an error");
+    assert_eq!(told_of, "a person cancelled it before it began");
     // Nobody runs it after all.
     pass(&sandbox, "none");
     assert_eq!(row(&sandbox).0, "unknown");

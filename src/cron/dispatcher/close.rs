@@ -22,7 +22,7 @@ use crate::dispatch::ending::{Seen, cause};
 use crate::dispatch::mode::Manager;
 use crate::dispatch::placement::{Wish, open_door};
 use crate::error::Result;
-use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, rows};
+use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, SlotAt, Status, rows};
 
 /// Exit status of a worker that was asked to end.
 const STOPPED: i32 = 1;
@@ -49,6 +49,7 @@ impl Dispatcher {
             .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &execution)))
             .await?
             .unwrap_or_default();
+        let slot = self.slot_of(&row).await?;
         let seen = self.look_back(&facts, witnessed).await;
         if !seen.other_boot {
             let group = self.group_of(&facts);
@@ -59,19 +60,24 @@ impl Dispatcher {
         let (cause, detail) = known.unwrap_or_else(|| cause(&seen));
         let cancelled = is_cancelled(&facts);
         let why = (detail.as_str(), cancelled);
-        if let Some(closed) = self.close_by_document(&row, why, claim).await? {
+        let of = (&row, slot);
+        if let Some(closed) = self.close_by_document(of, why, claim).await? {
             return Ok(closed);
         }
-        let detail = format!("interrupted: {detail}");
+        let (told, detail) = match row.status {
+            // Nobody had begun it.
+            Status::Claimed => ("is given up: ", detail),
+            _ => ("was ", format!("interrupted: {detail}")),
+        };
         let closed = self.close_as_dead(&row, &facts, (cause, &detail)).await?;
         if closed {
-            (self.parts.say)(&format!("Run {id} of job {} was {detail}.", row.job_id));
+            (self.parts.say)(&format!("Run {id} of job {} {told}{detail}.", row.job_id));
             let run = Ended {
                 ok: false,
                 error: Some(&detail),
                 monitor_digest: None,
             };
-            self.tell_job(&row, run, claim).await;
+            self.tell_job(of, run, claim).await;
         }
         Ok(closed)
     }
@@ -189,12 +195,16 @@ impl Dispatcher {
     }
 
     /// Marks an end in the job, unless that was done by the run itself before it was gone.
-    pub(super) async fn tell_job(&self, row: &Execution, ended: Ended<'_>, claim: Option<&str>) {
+    pub(super) async fn tell_job(
+        &self,
+        (row, slot): (&Execution, Option<SlotAt>),
+        ended: Ended<'_>,
+        claim: Option<&str>,
+    ) {
         let (id, row, claim) = (row.job_id.clone(), row.clone(), claim.map(str::to_owned));
         let (ok, error) = (ended.ok, ended.error.map(str::to_owned));
         let digest = ended.monitor_digest.map(str::to_owned);
         let (zone, now) = (self.zone(), self.now());
-        let slot = self.slot_of(&row).await.unwrap_or_default();
         let told = self
             .with_jobs(move |jobs| {
                 let Some(job) = jobs.find(&id) else {

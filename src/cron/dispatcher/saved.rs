@@ -12,7 +12,7 @@ use crate::cron::task;
 use crate::cron::view_log_file::{Saved, saved_of};
 use crate::error::Result;
 use crate::fault;
-use crate::ledger::{End, Execution, Status};
+use crate::ledger::{End, Execution, SlotAt, Status};
 
 /// Why a result did not arrive whose worker was gone before it had said so.
 const NOBODY_SAID: &str = "its worker was gone before it could say why";
@@ -27,7 +27,7 @@ impl Dispatcher {
     /// Closes a row by what its run has saved, and delivers that; `None`: it has saved nothing.
     pub(super) async fn close_by_document(
         &self,
-        row: &Execution,
+        (row, slot): (&Execution, Option<SlotAt>),
         (why, cancelled): (&str, bool),
         claim: Option<&str>,
     ) -> Result<Option<bool>> {
@@ -55,7 +55,7 @@ impl Dispatcher {
             error: saved.error.as_deref(),
             monitor_digest: saved.monitor_digest.as_deref(),
         };
-        self.tell_job(row, ended, claim).await;
+        self.tell_job((row, slot), ended, claim).await;
         fault::point("dispatcher.booked");
         if begun.as_deref() == Some(FAILED) {
             self.tell_undelivered(row, &saved).await;

@@ -11,14 +11,13 @@ use super::{Dispatcher, Fate, Order, blocking};
 use crate::child::spawn::Watch;
 use crate::cron::claim::{Obstacle, is_armed};
 use crate::cron::job::Job;
+use crate::dispatch::handover::offer_left;
 use crate::dispatch::launcher::Worker;
 use crate::error::Result;
 use crate::host::liveness::{BootMark, Identity, Liveness, judge};
 use crate::host::liveness_probe;
-use crate::ledger::{Cause, Execution, ExecutionFacts, Outcome, Owner, SlotAt, Status, rows};
+use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, SlotAt, Status, rows};
 
-/// A row that was just offered, or just claimed, is left alone for so long: the handover's time.
-const HANDOVER: Duration = crate::dispatch::handover::DEADLINE;
 /// How often it is looked at a run of another dispatcher whose owner lives.
 const STRANGER: Duration = Duration::from_secs(5);
 /// Most open rows that one sweep looks at.
@@ -256,18 +255,15 @@ impl Dispatcher {
         })
     }
 
-    /// Closes the row of a run that nobody has begun and nobody wants any more; its slot is passed by.
+    /// Closes the row of a run that nobody has begun and nobody wants any more.
     async fn drop_unbegun(&self, row: &Execution, obstacle: &Obstacle) -> Result<bool> {
         let (id, owner, now, why) = (row.id.clone(), owner_of(row), self.now(), obstacle.text());
         let told = format!("Run {id} of job {} is given up: {why}.", row.job_id);
-        let closed = self.with_ledger(move |ledger| {
-            let closed = ledger.finish_dead(&id, &owner, (&Cause::CannotTell, &why), now)?;
-            if closed {
-                ledger.close_slot(&id, (Outcome::Skipped, &why), now)?;
-            }
-            Ok(closed)
-        });
-        let closed = closed.await?;
+        let closed = self
+            .with_ledger(move |ledger| {
+                ledger.finish_dead(&id, &owner, (&Cause::CannotTell, &why), now)
+            })
+            .await?;
         if closed {
             (self.parts.say)(&told);
         }
@@ -345,10 +341,6 @@ impl Dispatcher {
 
     /// A row on offer, whose worker may be on its way although the dispatcher is gone.
     fn is_being_handed_over(&self, row: &Execution) -> bool {
-        let offered = row.handoff_started_at.filter(|_| row.handoff_pending);
-        offered.is_some_and(|since| {
-            let age = self.now().duration_since(since);
-            !age.is_negative() && age.unsigned_abs() < HANDOVER
-        })
+        offer_left(row, self.now()).is_some()
     }
 }

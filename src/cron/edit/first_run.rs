@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::{changed, named, new_schedule, resume};
 use crate::clock::iso;
+use crate::cron::claim::is_armed;
 use crate::cron::finish;
 use crate::cron::job::{Job, RawJob};
 use crate::cron::next::{Zones, next_in_cadence};
@@ -61,7 +62,7 @@ fn slot_after(
 /// was asked for already.
 fn own_slot(job: &RawJob) -> Option<String> {
     let view = Job::read(job);
-    if !view.is_enabled() || view.has_pause_marker() || view.is_terminal() {
+    if !is_armed(&view) {
         return None;
     }
     let waits = view.pending_slot().map(|slot| slot.scheduled_at);

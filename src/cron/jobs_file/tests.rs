@@ -226,7 +226,7 @@ fn a_change_is_told_its_version_and_leaves_the_one_that_a_look_sees() {
     let mut given = None;
     let ((), left) = place
         .file
-        .update_version(now(), |jobs, version| {
+        .update_since(jobs_lock::awake(), now(), |jobs, version| {
             given = Some(version);
             add(jobs, "b");
             Ok(Change::Write(()))
@@ -237,7 +237,9 @@ fn a_change_is_told_its_version_and_leaves_the_one_that_a_look_sees() {
     assert_eq!(left, place.file.version().unwrap());
     let still = place
         .file
-        .update_version(now(), |_, version| Ok(Change::Nothing(version)))
+        .update_since(jobs_lock::awake(), now(), |_, version| {
+            Ok(Change::Nothing(version))
+        })
         .unwrap();
     assert_eq!(still, (left, left));
 }

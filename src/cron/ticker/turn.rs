@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::Ticker;
+use crate::cron::jobs_lock;
 use crate::error::Result;
 use crate::files::{self, Lock};
 use crate::host::locks::LockTable;
@@ -34,14 +35,11 @@ impl Ticker {
         let gone = awake.saturating_sub(*self.turn.since.get_or_insert(awake));
         if gone >= LONG && !std::mem::replace(&mut self.turn.told, true) {
             let holder = LockTable::new().holder(&path);
-            let who = holder.pids().first().map_or_else(
-                || "somebody who cannot be seen from here".to_owned(),
-                |pid| format!("pid {pid}"),
-            );
             let time = human::duration(i64::try_from(gone.as_secs()).unwrap_or(i64::MAX));
             (parts.say)(&format!(
-                "No pass over the jobs for {time}: {who} holds {}.",
-                path.display()
+                "No pass over the jobs for {time}: {} was taken, {}.",
+                path.display(),
+                jobs_lock::describe(&holder)
             ));
         }
         Ok(None)

@@ -90,23 +90,19 @@ impl Ledger {
         self.record_unrun(slots, &[], now)
     }
 
-    /// Writes down that an attempt at a slot was none: it was refused, or given up before it began.
+    /// Writes down that the slot of an attempt was refused, and why.
     ///
     /// # Errors
     /// When SQLite refuses.
-    pub fn close_slot(
-        &mut self,
-        execution_id: &str,
-        (outcome, reason): (Outcome, &str),
-        now: Timestamp,
-    ) -> Result<()> {
+    pub fn refuse_slot(&mut self, execution_id: &str, reason: &str, now: Timestamp) -> Result<()> {
         let at = iso(now, &self.zone);
-        let sql = "UPDATE cron_slots SET outcome = ?2, reason = ?3, recorded_at = ?4
+        let sql = "UPDATE cron_slots SET outcome = 'refused', reason = ?2, recorded_at = ?3
              WHERE execution_id = ?1";
-        let row = params![execution_id, outcome.word(), reason, at];
-        let told = self.connection.execute(sql, row);
+        let told = self
+            .connection
+            .execute(sql, params![execution_id, reason, at]);
         told.map(drop)
-            .map_err(|error| failed("record a slot in", error))
+            .map_err(|error| failed("record a refused slot in", error))
     }
 
     /// The same, with slots in a row of which the same became, all or none of it.
