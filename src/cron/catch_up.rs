@@ -99,6 +99,21 @@ impl CatchUp {
     }
 }
 
+/// Why a slot that comes this late, beyond its grace, is not run: by the operator's switch
+/// (`cron.catch_up_missed`), or by what its job says; `None`: it is.
+#[must_use]
+pub fn objection(
+    job: &Map<String, Value>,
+    late: SignedDuration,
+    catches_up: bool,
+) -> Option<String> {
+    if catches_up {
+        CatchUp::of(job).objection(late)
+    } else {
+        Some("missed, skipped: missed slots are not caught up".to_owned())
+    }
+}
+
 /// How long a job waits after its slot, so that many of one minute do not start at once: a fixed part
 /// of what it allows, made of its id, so that it is the same each time.
 #[must_use]

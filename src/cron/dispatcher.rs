@@ -21,6 +21,7 @@ use self::in_hand::{Grip, InHand};
 use self::jobs_door::JobsDoor;
 pub(super) use self::last::Asked;
 pub(super) use self::ledger_door::LedgerDoor;
+pub(super) use self::unbegun::Unbegun;
 pub(super) use self::wait::Held;
 use super::claim::{self, Claimant, Holder, Obstacle};
 use super::finish::Settles;
@@ -49,6 +50,8 @@ mod left_group;
 mod record;
 mod saved;
 pub mod settings;
+mod told;
+mod unbegun;
 mod wait;
 
 /// What a dispatcher is made of.

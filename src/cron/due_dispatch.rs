@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::burst::Wait;
-use super::catch_up::CatchUp;
+use super::catch_up::{self, CatchUp};
 use super::due::{self, Due, Order, OrderKind, PassedBy, Reason};
 use super::due_pass::Pass;
 use super::due_steps::Step;
@@ -98,12 +98,8 @@ impl Pass<'_> {
             return Step::Go;
         };
         let scene = self.scene();
-        let objection = if scene.policy.catch_up_missed {
-            CatchUp::of(self.raw()).objection(scene.now.duration_since(slot))
-        } else {
-            Some("missed, skipped: missed slots are not caught up".to_owned())
-        };
-        let Some(reason) = objection else {
+        let (late, catches_up) = (scene.now.duration_since(slot), scene.policy.catch_up_missed);
+        let Some(reason) = catch_up::objection(self.raw(), late, catches_up) else {
             self.set("next_run_at", next.to_string().into(), Reason::CaughtUp);
             return Step::Go;
         };

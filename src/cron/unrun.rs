@@ -37,6 +37,12 @@ pub(super) const LATE_AS_WELL: &str =
 /// Why slots were missed after one that had run.
 const JUMPED: &str = "nobody was there to run it, and the slot before it had run";
 
+/// Why a one-shot that is found so many seconds after its time is not run any more.
+pub(super) fn once_missed(late_seconds: i64) -> String {
+    let late = human::duration(late_seconds);
+    format!("missed: nobody ran it in time, and it was found {late} late")
+}
+
 /// What is to be recorded of slots that do not run.
 #[derive(Debug, Default)]
 pub struct Records {
@@ -174,11 +180,8 @@ impl Gone {
 
     /// What went wrong.
     pub(super) fn error(&self) -> String {
-        let late = human::duration(self.late_seconds);
         match self.why {
-            Reason::OnceMissed => {
-                format!("missed: nobody ran it in time, and it was found {late} late")
-            }
+            Reason::OnceMissed => once_missed(self.late_seconds),
             _ => "it counts as run, and no run of it is on record".to_owned(),
         }
     }

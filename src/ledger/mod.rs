@@ -8,6 +8,7 @@
 //! rows::*                      the readers; `Connection` from `db::Snapshot::read`
 //! Ledger                       the store open for writing: claim, offer, adopt, finish
 //! Slot, Outcome                what became of every slot, in a table of ours
+//! Untold                       an end whose job is still to be told, in a table of ours
 //! rows::kanban                 whether the Kanban store can be read, and what is in it
 //! ```
 //!
@@ -22,9 +23,11 @@ pub mod schema;
 pub mod signature;
 pub mod slot;
 pub mod store;
+pub mod untold;
 
 pub use execution::{Execution, Status};
 pub use facts::{Cause, ExecutionFacts};
 pub use incident::{Incident, IncidentState};
 pub use slot::{Outcome, Slot, SlotAt, SlotRange};
 pub use store::{Claim, Claimed, End, Ledger, Owner};
+pub use untold::Untold;

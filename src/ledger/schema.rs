@@ -1,7 +1,7 @@
 //! The schema of `cron/executions.db`: the other program's tables as it makes them, and ours beside
 //! them. Everything is made only where it is not there; nothing of a store that exists is changed.
 
-use super::facts;
+use super::{facts, untold};
 
 /// The table of attempts and its indexes, and the table of incidents, as Hermes Agent makes them.
 pub const THEIRS: &str = "
@@ -86,5 +86,9 @@ CREATE TABLE IF NOT EXISTS cron_slot_ranges (
 /// All statements, in their order.
 #[must_use]
 pub fn statements() -> String {
-    format!("{THEIRS}{SLOTS}{SLOT_RANGES}{};", facts::SCHEMA)
+    format!(
+        "{THEIRS}{SLOTS}{SLOT_RANGES}{}{};",
+        untold::SCHEMA,
+        facts::SCHEMA
+    )
 }

@@ -7,9 +7,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, params};
 
-use super::facts::{Cause, PRUNE};
 use super::schema;
-use super::slot::{Outcome, SlotAt};
+use super::slot::SlotAt;
 use crate::clock::iso;
 use crate::db;
 use crate::error::{Error, Kind, Result};
@@ -300,99 +299,6 @@ impl Ledger {
         )
     }
 
-    /// Ends our own row.
-    ///
-    /// # Errors
-    /// When SQLite refuses.
-    pub fn finish(
-        &mut self,
-        id: &str,
-        owner: &Owner,
-        end: End<'_>,
-        now: Timestamp,
-    ) -> Result<bool> {
-        let status = if end.ok { "completed" } else { "failed" };
-        let at = iso(now, &self.zone);
-        let sql =
-            "UPDATE executions SET status = ?2, handoff_pending = 0, finished_at = ?3, error = ?4,
-             delivery_outcome = ?5 WHERE id = ?1 AND status IN ('claimed', 'running')
-             AND process_id = ?6 AND pid = ?7";
-        let row = params![
-            id,
-            status,
-            at,
-            end.error,
-            end.delivery,
-            owner.process_id,
-            owner.pid
-        ];
-        self.end(id, (sql, row), (&at, None), |transaction| {
-            if end.ok {
-                notes::forget_cause(transaction, id)?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Ends the row of an owner that is proved dead: `unknown`, with the cause beside it. The row must
-    /// still be that owner's. Where nobody had begun it, its slot is passed by.
-    ///
-    /// # Errors
-    /// When SQLite refuses.
-    pub fn finish_dead(
-        &mut self,
-        id: &str,
-        dead: &Owner,
-        (cause, detail): (&Cause, &str),
-        now: Timestamp,
-    ) -> Result<bool> {
-        let at = iso(now, &self.zone);
-        let sql = "UPDATE executions SET status = 'unknown', handoff_pending = 0, finished_at = ?2,
-             error = ?3 WHERE id = ?1 AND status IN ('claimed', 'running')
-             AND process_id = ?4 AND pid = ?5";
-        let row = params![id, at, detail, dead.process_id, dead.pid];
-        self.end(id, (sql, row), (&at, Some(detail)), |transaction| {
-            notes::add_cause(transaction, (id, cause, detail), &at).map(drop)
-        })
-    }
-
-    /// Writes an end and what stands beside it, closes its slot and keeps the table within its bounds, in
-    /// one transaction. `unbegun`: why the slot is passed by where nobody had begun the attempt.
-    fn end(
-        &mut self,
-        id: &str,
-        (sql, row): (&str, impl rusqlite::Params),
-        (at, unbegun): (&str, Option<&str>),
-        beside: impl FnOnce(&Connection) -> rusqlite::Result<()>,
-    ) -> Result<bool> {
-        let attempt = |connection: &mut Connection| -> rusqlite::Result<bool> {
-            let transaction = db::immediate(connection)?;
-            let claimed = "SELECT 1 FROM executions WHERE id = ?1 AND status = 'claimed'";
-            let is_begun = !transaction.prepare_cached(claimed)?.exists([id])?;
-            let unbegun = unbegun.filter(|_| !is_begun);
-            let ended = transaction.execute(sql, row)? == 1;
-            if ended {
-                beside(&transaction)?;
-                let outcome = unbegun.map_or(Outcome::Run, |_| Outcome::Skipped);
-                transaction.execute(
-                    "UPDATE cron_slots SET outcome = ?3, reason = coalesce(?4, reason), recorded_at = ?2
-                     WHERE execution_id = ?1",
-                    params![id, at, outcome.word(), unbegun],
-                )?;
-                transaction.execute(
-                    "DELETE FROM executions WHERE status IN ('completed','failed','unknown') AND id NOT IN
-                     (SELECT id FROM executions WHERE status IN ('completed','failed','unknown')
-                      ORDER BY julianday(finished_at) DESC LIMIT ?1)",
-                    params![KEPT],
-                )?;
-                transaction.execute(PRUNE, [])?;
-            }
-            transaction.commit()?;
-            Ok(ended)
-        };
-        attempt(&mut self.connection).map_err(|error| failed("end an execution in", error))
-    }
-
     pub(super) fn change(&self, sql: &str, row: impl rusqlite::Params) -> Result<bool> {
         self.connection
             .prepare_cached(sql)
@@ -432,7 +338,9 @@ fn failed(what: &str, error: rusqlite::Error) -> Error {
 }
 
 mod delivery;
+mod ends;
 mod notes;
 mod taken;
 #[cfg(test)]
 mod tests;
+mod untold;

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, pr
 use serde_json::json;
 
 use super::cron_workers::{row, still};
-use crate::common::jobs::{NOW, job, script, stored, with};
+use crate::common::jobs::{NOW, job, script, settled, stored, with};
 use crate::common::{Sandbox, serving};
 
 const ID: &str = "aaaaaaaaaaaa";
@@ -134,4 +134,66 @@ fn a_worker_that_is_told_to_stop_does_not_go_on_trying() {
     go_on(worker);
     assert!(pass.wait().expect("its end").success());
     is_booked_later(&sandbox);
+}
+
+/// The store as it is, and one that cannot be read in its place.
+fn breaks(sandbox: &Sandbox) -> Vec<u8> {
+    let store = sandbox.home().join("cron/jobs.json");
+    let kept = std::fs::read(&store).expect("the store");
+    std::fs::write(&store, "{\"jobs\": [").expect("a store");
+    kept
+}
+
+/// What the job says of its last run, whether somebody still has it, and how many runs it counts.
+fn told(sandbox: &Sandbox) -> (serde_json::Value, bool, serde_json::Value) {
+    let kept = &stored(sandbox)[0];
+    let is_held = !kept["fire_claim"].is_null();
+    let count = kept["repeat"]["completed"].clone();
+    (kept["last_status"].clone(), is_held, count)
+}
+
+#[test]
+fn a_job_that_could_not_be_told_of_an_end_is_told_by_the_next_pass() {
+    for (does, status) in [("echo fine", "ok"), ("exit 3", "error")] {
+        let sandbox = home(does);
+        let mut first = pass(&sandbox, "1", Some("worker.saved~"));
+        let worker = still(&sandbox, &mut first);
+        let kept = breaks(&sandbox);
+        go_on(worker);
+        first.wait().expect("its end");
+        let [ended, error, _] = executions(&sandbox);
+        assert!(
+            ended == "completed" || ended == "failed",
+            "{ended}: {error}"
+        );
+        sandbox.write("cron/jobs.json", kept);
+        assert_eq!(told(&sandbox), (json!(null), true, json!(0)), "{status}");
+        assert!(pass(&sandbox, "1", None).wait().expect("its end").success());
+        assert_eq!(told(&sandbox), (json!(status), false, json!(1)));
+        // And once only.
+        assert!(pass(&sandbox, "1", None).wait().expect("its end").success());
+        assert_eq!(told(&sandbox), (json!(status), false, json!(1)));
+        assert_eq!(executions(&sandbox), [ended, error, "1".to_owned()]);
+    }
+}
+
+#[test]
+fn a_job_is_told_of_an_end_whose_dispatcher_was_killed_before_it_could() {
+    for (place, status) in [("worker.ran", "error"), ("worker.saved", "ok")] {
+        let sandbox = home("echo fine");
+        let mut first = pass(&sandbox, "1", Some(&format!("{place}~")));
+        let worker = still(&sandbox, &mut first);
+        first.kill().expect("it lives");
+        first.wait().expect("its end");
+        kill_process(worker, Signal::KILL).expect("it lives");
+        settled(&sandbox);
+        let killed = pass(&sandbox, "1", Some("dispatcher.closed"));
+        assert!(
+            !{ killed }.wait().expect("its end").success(),
+            "it is killed"
+        );
+        assert_eq!(told(&sandbox), (json!(null), true, json!(0)), "{place}");
+        assert!(pass(&sandbox, "1", None).wait().expect("its end").success());
+        assert_eq!(told(&sandbox), (json!(status), false, json!(1)), "{place}");
+    }
 }

@@ -113,6 +113,74 @@ fn a_one_shot_whose_dispatcher_or_worker_is_killed_is_neither_lost_nor_run_twice
     }
 }
 
+/// A pass that is killed once it has a row for the slot, and the next one, so much later.
+fn taken_and_found(due: &Value, config: &str, later: &str) -> (Sandbox, String) {
+    let sandbox = with(std::slice::from_ref(due));
+    sandbox.write("config.yaml", format!("timezone: UTC\n{config}"));
+    script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/runs\"");
+    pass(&sandbox, "2026-06-17T10:00:00Z", "dispatcher.row");
+    let (_, told) = pass(&sandbox, later, "");
+    (sandbox, told)
+}
+
+fn ran(sandbox: &Sandbox) -> String {
+    std::fs::read_to_string(sandbox.home().join("runs")).unwrap_or_default()
+}
+
+#[test]
+fn a_slot_that_was_taken_and_never_begun_is_run_however_late_only_where_a_late_slot_is() {
+    let noon = "2026-06-17T12:00:00Z";
+    let due = |own: &Value| {
+        let slot = "2026-06-17T09:59:50+00:00";
+        job(ID, &json!({"next_run_at": slot, "x_hermes": own}))
+    };
+    let skips = json!({"catch_up": "skip"});
+    let limit = json!({"catch_up": {"max_lateness_seconds": 3600}});
+    let never = "cron:\n  catch_up_missed: false\n";
+    for (own, config, later, why) in [
+        (&skips, "", noon, "2h late, and the job catches nothing up"),
+        (&limit, "", noon, "too late (2h, its limit is 1h)"),
+        (&json!({}), never, noon, "missed slots are not caught up"),
+        (&json!({}), "", noon, ""),
+        (&skips, "", "2026-06-17T10:10:00Z", ""),
+    ] {
+        let (sandbox, told) = taken_and_found(&due(own), config, later);
+        let found = slots(&sandbox);
+        let slot = found.iter().find(|slot| slot.0.contains("09:59:50"));
+        let (_, outcome, reason) = slot.expect("its slot");
+        if why.is_empty() {
+            assert_eq!(outcome, "run", "{own} {told}");
+            assert_eq!(ran(&sandbox), "ran\n", "{own} {told}");
+        } else {
+            assert_eq!(outcome, "skipped", "{own} {told}");
+            assert!(
+                reason.contains(why) && told.contains(why),
+                "{reason}: {told}"
+            );
+            assert_eq!(ran(&sandbox), "", "{own}");
+            let kept = &stored(&sandbox)[0];
+            assert_eq!(kept["next_run_at"], "2026-06-17T12:29:50+00:00", "{kept}");
+            assert!(kept.get("pending_slot").is_none(), "{kept}");
+        }
+    }
+}
+
+#[test]
+fn b74_a_one_shot_that_was_taken_and_never_begun_is_missed_where_nobody_comes_in_time() {
+    let (sandbox, told) = taken_and_found(&once(&json!({})), "", LATER);
+    assert_eq!(ran(&sandbox), "", "{told}");
+    assert_eq!(stored(&sandbox), [Value::Null; 0], "{told}");
+    let found = slots(&sandbox);
+    let [(_, outcome, why)] = found.as_slice() else {
+        panic!("one slot: {found:?}");
+    };
+    assert_eq!(outcome, "missed");
+    assert!(why.contains("it was found 3m 30s late"), "{why}");
+    assert!(documents(&sandbox).contains("once_missed"));
+    let (_, incidents, _) = document(&sandbox, &["cron", "incidents"]);
+    assert!(incidents.to_string().contains("3m 30s late"), "{incidents}");
+}
+
 #[test]
 fn b74_a_one_shot_that_nobody_ran_is_told_of_in_every_way() {
     let sandbox = with(&[once(&json!({"name": "call home"}))]);

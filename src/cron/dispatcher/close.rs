@@ -5,24 +5,18 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use jiff::tz::TimeZone;
-
 use super::left_group::{Group, kill_left_in};
 use super::{Dispatcher, blocking};
 use crate::bus::ServiceManager as _;
 use crate::child::leftovers::kill_marked;
-use crate::cron::claim::Holder;
-use crate::cron::finish::{self, Run, Settles};
-use crate::cron::job::{Job, RawJob};
-use crate::cron::jobs_file::Change;
 use crate::cron::run::EXECUTION_VARIABLE;
-use crate::cron::stamp::Stamp;
 use crate::cron::worker::CANCELLED;
 use crate::dispatch::ending::{Seen, cause};
 use crate::dispatch::mode::Manager;
 use crate::dispatch::placement::{Wish, open_door};
 use crate::error::Result;
-use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, SlotAt, Status, rows};
+use crate::fault;
+use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, Status, Untold, rows};
 
 /// Exit status of a worker that was asked to end.
 const STOPPED: i32 = 1;
@@ -49,7 +43,6 @@ impl Dispatcher {
             .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &execution)))
             .await?
             .unwrap_or_default();
-        let slot = self.slot_of(&row).await?;
         let seen = self.look_back(&facts, witnessed).await;
         if !seen.other_boot {
             let group = self.group_of(&facts);
@@ -60,8 +53,7 @@ impl Dispatcher {
         let (cause, detail) = known.unwrap_or_else(|| cause(&seen));
         let cancelled = is_cancelled(&facts);
         let why = (detail.as_str(), cancelled);
-        let of = (&row, slot);
-        if let Some(closed) = self.close_by_document(of, why, claim).await? {
+        if let Some(closed) = self.close_by_document(&row, why, claim).await? {
             return Ok(closed);
         }
         let (told, detail) = match row.status {
@@ -69,15 +61,13 @@ impl Dispatcher {
             Status::Claimed => ("is given up: ", detail),
             _ => ("was ", format!("interrupted: {detail}")),
         };
-        let closed = self.close_as_dead(&row, &facts, (cause, &detail)).await?;
+        let closed = self
+            .close_as_dead((&row, &facts), (cause, &detail), claim)
+            .await?;
         if closed {
+            fault::point("dispatcher.closed");
             (self.parts.say)(&format!("Run {id} of job {} {told}{detail}.", row.job_id));
-            let run = Ended {
-                ok: false,
-                error: Some(&detail),
-                monitor_digest: None,
-            };
-            self.tell_job(of, run, claim).await;
+            self.tell_of_ends(Some(id)).await?;
         }
         Ok(closed)
     }
@@ -103,14 +93,22 @@ impl Dispatcher {
     /// An interruption is a failure that somebody should see, unless somebody asked for it.
     async fn close_as_dead(
         &self,
-        row: &Execution,
-        facts: &ExecutionFacts,
+        (row, facts): (&Execution, &ExecutionFacts),
         (cause, detail): (Cause, &str),
+        claim: Option<&str>,
     ) -> Result<bool> {
         let (id, job_id, owner) = (row.id.clone(), row.job_id.clone(), owner_of(row));
         let cancelled = is_cancelled(facts);
         let (detail, now) = (detail.to_owned(), self.now());
+        let untold = Untold {
+            execution_id: id.clone(),
+            claim: claim.map(str::to_owned),
+            error: Some(detail.clone()),
+            ..Untold::default()
+        };
         self.with_ledger(move |ledger| {
+            // First: a kill after the end leaves a job that is told by whoever comes next.
+            ledger.record_untold(&untold, &owner)?;
             let closed = ledger.finish_dead(&id, &owner, (&cause, &detail), now)?;
             if closed && !cancelled {
                 ledger.record_failure(&job_id, &detail, None, now)?;
@@ -193,48 +191,6 @@ impl Dispatcher {
             let _gone_is_forgotten = client.forget(unit).await;
         }
     }
-
-    /// Marks an end in the job, unless that was done by the run itself before it was gone.
-    pub(super) async fn tell_job(
-        &self,
-        (row, slot): (&Execution, Option<SlotAt>),
-        ended: Ended<'_>,
-        claim: Option<&str>,
-    ) {
-        let (id, row, claim) = (row.job_id.clone(), row.clone(), claim.map(str::to_owned));
-        let (ok, error) = (ended.ok, ended.error.map(str::to_owned));
-        let digest = ended.monitor_digest.map(str::to_owned);
-        let (zone, now) = (self.zone(), self.now());
-        let told = self
-            .with_jobs(move |jobs| {
-                let Some(job) = jobs.find(&id) else {
-                    return Ok(Change::Nothing(()));
-                };
-                let by = claim_of(job, &row, claim.as_deref());
-                if by.is_none() && is_marked(job, &row) {
-                    return Ok(Change::Nothing(()));
-                }
-                let run = Run {
-                    ok,
-                    error: error.as_deref(),
-                    delivery_error: None,
-                    with_agent: !Job::read(job).no_agent.is_true(),
-                    manual: slot.is_none() && row.scheduled_instant.is_none(),
-                    claim: by.as_deref(),
-                    monitor_digest: digest.as_deref(),
-                    settles: Settles::of(slot),
-                };
-                finish::mark(job, &run, now, &zone);
-                Ok(Change::Write(()))
-            })
-            .await;
-        if let Err(error) = told {
-            (self.parts.say)(&format!(
-                "A job could not be told of the end of its run: {}.",
-                error.in_full()
-            ));
-        }
-    }
 }
 
 /// What this process has seen of the end of a worker.
@@ -246,14 +202,6 @@ pub(super) enum Witnessed {
     End,
     /// It was gone when this process came.
     Nothing,
-}
-
-/// How a run ended whose owner could not say so in its job.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ended<'a> {
-    pub(super) ok: bool,
-    pub(super) error: Option<&'a str>,
-    pub(super) monitor_digest: Option<&'a str>,
 }
 
 /// Whether somebody asked for the end of a run: that is no failure of it.
@@ -268,31 +216,6 @@ pub(super) fn owner_of(row: &Execution) -> Owner {
         pid: row.pid.and_then(|pid| u32::try_from(pid).ok()).unwrap_or(0),
         start_ticks: None,
     }
-}
-
-/// The claim of the job, where it is that of this run: it names the run's owner, or bears the mark of the
-/// claim that was written for it. On any other claim another run hangs.
-fn claim_of(job: &RawJob, row: &Execution, claim: Option<&str>) -> Option<String> {
-    let by = Job::read(job).fire_claim()?.by.to_owned();
-    let holder = Holder::parse(&by).pid.map(i64::from);
-    let names_owner = holder.is_some() && holder == row.pid;
-    let is_ours = names_owner || claim.is_some_and(|claim| is_same(&by, claim));
-    is_ours.then_some(by)
-}
-
-/// Whether two claims are of one run: a worker that takes a claim over keeps its mark.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
-    let mark = Holder::parse(one).token;
-    mark.is_some() && mark == Holder::parse(other).token
-}
-
-/// Whether the end of a run was marked in the job since this one began: its claim is gone, and so it was
-/// its own.
-fn is_marked(job: &RawJob, row: &Execution) -> bool {
-    let ran = Job::read(job).last_run_at.text().and_then(Stamp::parse);
-    let ran = ran.and_then(|stamp| stamp.instant(&TimeZone::UTC));
-    let begun = row.claimed_at.as_ref().and_then(|claimed| claimed.at);
-    matches!((ran, begun), (Some(ran), Some(begun)) if ran >= begun)
 }
 
 /// Whether the manager of an execution's unit ends, within a moment.

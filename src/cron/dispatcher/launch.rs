@@ -300,12 +300,12 @@ impl Dispatcher {
         let status = row.as_ref().map(|row| row.status.clone());
         let error = row.and_then(|row| row.error);
         if status == Some(Status::Unknown) && !closed {
-            // Its worker closed it, and has told the job where it could.
             let why = error.as_deref().unwrap_or("interrupted");
             let job = &claimed.job_id;
             (self.parts.say)(&format!("Run {id} of job {job} was interrupted: {why}."));
-            self.mark_failed(claimed, why).await;
         }
+        // What its worker could not tell the job.
+        self.tell_of_ends(Some(id)).await?;
         let ok = status == Some(Status::Completed);
         Ok(Fate::Ended {
             execution_id: id.to_owned(),

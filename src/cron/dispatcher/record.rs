@@ -1,13 +1,12 @@
 //! What an order leaves behind where no worker writes it: failed launches, skipped and refused slots.
 
-use super::close::is_same;
 use super::{Dispatcher, Fate, Hold, Order};
 use crate::cron::claim::Obstacle;
-use crate::cron::finish::{self, Run, Settles};
+use crate::cron::finish::{self, Settles};
 use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::ledger::store::utc;
-use crate::ledger::{End, Outcome, Slot};
+use crate::ledger::{End, Outcome, Slot, Untold};
 
 impl Order {
     /// Whether a ticker asks, which asks again.
@@ -63,8 +62,15 @@ impl Dispatcher {
         let words = format!("dispatch failed: {error}");
         let (row, owner, now) = (id.to_owned(), self.owner.clone(), self.now());
         let (job_id, detail) = (claimed.job_id.clone(), words.clone());
+        let untold = Untold {
+            execution_id: row.clone(),
+            claim: Some(claimed.by.clone()),
+            error: Some(words),
+            ..Untold::default()
+        };
         let closed = self
             .with_ledger(move |ledger| {
+                ledger.record_untold(&untold, &owner)?;
                 let end = End {
                     ok: false,
                     error: Some(&detail),
@@ -74,14 +80,17 @@ impl Dispatcher {
                 ledger.record_failure(&job_id, &detail, None, now).map(drop)
             })
             .await;
-        if let Err(error) = closed {
+        let told = match closed {
+            Ok(()) => self.tell_of_ends(Some(id)).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = told {
             self.leave_unsettled();
             (self.parts.say)(&format!(
                 "The ledger could not be told of a failed launch: {}.",
                 error.in_full()
             ));
         }
-        self.mark_failed(claimed, &words).await;
     }
 
     /// Tells the slot of an attempt that it was refused: the row of the attempt says that it failed.
@@ -91,44 +100,6 @@ impl Dispatcher {
         if let Err(error) = told.await {
             (self.parts.say)(&format!(
                 "The ledger could not be told of a slot: {}.",
-                error.in_full()
-            ));
-        }
-    }
-
-    /// Marks a failure in the job, where that still bears our claim: else it is marked, or another
-    /// run's.
-    pub(super) async fn mark_failed(&self, claimed: &Hold, error: &str) {
-        let (id, by, error) = (claimed.job_id.clone(), claimed.by.clone(), error.to_owned());
-        let (zone, now) = (self.zone(), self.now());
-        let (with_agent, manual) = (claimed.task.work.needs_agent(), claimed.manual);
-        let settles = claimed.settles;
-        let marked = self
-            .with_jobs(move |jobs| {
-                let Some(job) = jobs.find(&id) else {
-                    return Ok(Change::Nothing(()));
-                };
-                let held = Job::read(job).fire_claim().map(|held| held.by.to_owned());
-                let Some(by) = held.filter(|held| is_same(held, &by)) else {
-                    return Ok(Change::Nothing(()));
-                };
-                let run = Run {
-                    ok: false,
-                    error: Some(&error),
-                    delivery_error: None,
-                    with_agent,
-                    manual,
-                    claim: Some(&by),
-                    monitor_digest: None,
-                    settles,
-                };
-                finish::mark(job, &run, now, &zone);
-                Ok(Change::Write(()))
-            })
-            .await;
-        if let Err(error) = marked {
-            (self.parts.say)(&format!(
-                "A job could not be told of its failed run: {}.",
                 error.in_full()
             ));
         }

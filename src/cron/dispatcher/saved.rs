@@ -1,7 +1,7 @@
 //! A run that came to its end, and whose worker was gone before it had told so: the document that it
 //! saved says how it ended. Its result is delivered once; where it may be on its way already, never again.
 
-use super::close::{Ended, owner_of};
+use super::close::owner_of;
 use super::{Dispatcher, blocking};
 use crate::cron::delivery::{Command, Deliver as _, Delivered, FAILED, Parcel, UNKNOWN};
 use crate::cron::fire_lock;
@@ -12,7 +12,7 @@ use crate::cron::task;
 use crate::cron::view_log_file::{Saved, saved_of};
 use crate::error::Result;
 use crate::fault;
-use crate::ledger::{End, Execution, SlotAt, Status};
+use crate::ledger::{End, Execution, Status, Untold};
 
 /// Why a result did not arrive whose worker was gone before it had said so.
 const NOBODY_SAID: &str = "its worker was gone before it could say why";
@@ -27,7 +27,7 @@ impl Dispatcher {
     /// Closes a row by what its run has saved, and delivers that; `None`: it has saved nothing.
     pub(super) async fn close_by_document(
         &self,
-        (row, slot): (&Execution, Option<SlotAt>),
+        row: &Execution,
         (why, cancelled): (&str, bool),
         claim: Option<&str>,
     ) -> Result<Option<bool>> {
@@ -43,19 +43,23 @@ impl Dispatcher {
             (None, None) => Delivered::Suppressed.word().to_owned(),
         };
         let late = format!("the run came to its end, and was booked later: {why}");
-        if !self.book(row, &saved, (&late, &word), cancelled).await? {
+        let untold = Untold {
+            execution_id: row.id.clone(),
+            claim: claim.map(str::to_owned),
+            error: saved.error.clone(),
+            delivery_error: None,
+            monitor_digest: saved.monitor_digest.clone(),
+        };
+        let said = (late.as_str(), word.as_str(), cancelled);
+        if !self.book(row, &saved, untold, said).await? {
             return Ok(Some(false));
         }
+        fault::point("dispatcher.closed");
         (self.parts.say)(&format!(
             "Run {} of job {} has ended: {late}.",
             row.id, row.job_id
         ));
-        let ended = Ended {
-            ok: saved.error.is_none(),
-            error: saved.error.as_deref(),
-            monitor_digest: saved.monitor_digest.as_deref(),
-        };
-        self.tell_job((row, slot), ended, claim).await;
+        self.tell_of_ends(Some(&row.id)).await?;
         fault::point("dispatcher.booked");
         if begun.as_deref() == Some(FAILED) {
             self.tell_undelivered(row, &saved).await;
@@ -101,8 +105,8 @@ impl Dispatcher {
         &self,
         row: &Execution,
         saved: &Saved,
-        (late, delivery): (&str, &str),
-        cancelled: bool,
+        untold: Untold,
+        (late, delivery, cancelled): (&str, &str, bool),
     ) -> Result<bool> {
         let (id, job_id, owner) = (row.id.clone(), row.job_id.clone(), owner_of(row));
         let failed = saved.error.clone();
@@ -112,6 +116,7 @@ impl Dispatcher {
         let document = saved.path.to_string_lossy().into_owned();
         let (now, delivery) = (self.now(), delivery.to_owned());
         self.with_ledger(move |ledger| {
+            ledger.record_untold(&untold, &owner)?;
             let end = End {
                 ok: failed.is_none(),
                 error: Some(&told),

@@ -4,19 +4,19 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::close::{LOOK_AGAIN, Witnessed, owner_of};
+use super::close::{LOOK_AGAIN, Witnessed};
 use super::in_hand::Grip;
 use super::launch::Risk;
+use super::unbegun::Unbegun;
 use super::{Dispatcher, Fate, Order, blocking};
 use crate::child::spawn::Watch;
-use crate::cron::claim::{Obstacle, is_armed};
 use crate::cron::job::Job;
 use crate::dispatch::handover::offer_left;
 use crate::dispatch::launcher::Worker;
 use crate::error::Result;
 use crate::host::liveness::{BootMark, Identity, Liveness, judge};
 use crate::host::liveness_probe;
-use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, SlotAt, Status, rows};
+use crate::ledger::{Execution, ExecutionFacts, Owner, SlotAt, Status, rows};
 
 /// How often it is looked at a run of another dispatcher whose owner lives.
 const STRANGER: Duration = Duration::from_secs(5);
@@ -34,7 +34,7 @@ pub struct Swept {
     /// by [`Dispatcher::wait_for_stranger`], which delivers and so may take its time.
     pub undelivered: Vec<String>,
     /// Slots that were claimed and never adopted, by a dispatcher that is gone: to be run after all.
-    pub unadopted: Vec<(String, SlotAt)>,
+    pub unadopted: Vec<Unbegun>,
 }
 
 /// An execution that goes on although the ticker that started it is gone.
@@ -192,14 +192,15 @@ impl Dispatcher {
         .await
     }
 
-    /// Looks at all open rows: those of dead owners are closed, those that go on without a dispatcher
-    /// are reported. `ours` are the executions that this process waits for already.
+    /// Tells jobs of ends that they were not told of, and looks at all open rows: those of dead owners are
+    /// closed, those that go on without a dispatcher are reported. `ours` are the executions that this process waits for already.
     ///
     /// # Errors
     /// When the ledger cannot be read; a row that cannot be closed does not stop the others.
     pub async fn sweep(&self, ours: &HashSet<String>) -> Result<Swept> {
+        self.tell_of_ends(None).await?;
         let open = self.open_rows().await?.into_iter();
-        let mut swept = Swept::default();
+        let (mut swept, mut unbegun) = (Swept::default(), Vec::new());
         for (row, facts) in open.filter(|(row, _)| !ours.contains(&row.id)) {
             let liveness = self.liveness(&row, facts.as_ref()).await?;
             if !liveness.is_over() && !self.was_left_behind(&row) {
@@ -214,13 +215,7 @@ impl Dispatcher {
             // Nobody has inherited it yet.
             let is_fresh = row.status == Status::Claimed && facts.is_none();
             if is_fresh && let Some(slot) = self.slot_of(&row).await? {
-                match self.unwanted(&row.job_id).await? {
-                    None => swept.unadopted.push((row.job_id, slot)),
-                    Some(obstacle) if self.drop_unbegun(&row, &obstacle).await? => {
-                        swept.closed.push(row.id);
-                    }
-                    Some(_) => {}
-                }
+                unbegun.push((row, slot));
                 continue;
             }
             if self.is_undelivered(&row).await {
@@ -241,33 +236,10 @@ impl Dispatcher {
                 }
             }
         }
+        let (wanted, passed_by) = self.sift(unbegun).await?;
+        swept.unadopted = wanted;
+        swept.closed.extend(passed_by);
         Ok(swept)
-    }
-
-    /// Why nobody wants a run of a job any more.
-    async fn unwanted(&self, job_id: &str) -> Result<Option<Obstacle>> {
-        let (file, id) = (self.jobs(), job_id.to_owned());
-        let job = blocking(move || file.job(&id)).await?;
-        Ok(match job.as_ref().map(Job::read) {
-            None => Some(Obstacle::Gone),
-            Some(job) if !is_armed(&job) => Some(Obstacle::NotArmed),
-            Some(_) => None,
-        })
-    }
-
-    /// Closes the row of a run that nobody has begun and nobody wants any more.
-    async fn drop_unbegun(&self, row: &Execution, obstacle: &Obstacle) -> Result<bool> {
-        let (id, owner, now, why) = (row.id.clone(), owner_of(row), self.now(), obstacle.text());
-        let told = format!("Run {id} of job {} is given up: {why}.", row.job_id);
-        let closed = self
-            .with_ledger(move |ledger| {
-                ledger.finish_dead(&id, &owner, (&Cause::CannotTell, &why), now)
-            })
-            .await?;
-        if closed {
-            (self.parts.say)(&told);
-        }
-        Ok(closed)
     }
 
     /// The same, and whatever is left to be delivered is delivered before this returns.

@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::Ticker;
-use crate::cron::dispatcher::{Fate, Held};
+use crate::cron::dispatcher::{Fate, Held, Unbegun};
+use crate::cron::job::Job;
 use crate::cron::scan::DueJob;
 use crate::cron::scan_driver;
 use crate::error::Result;
-use crate::ledger::SlotAt;
 
 /// Longest time between two sweeps of open rows.
 const SWEEP: Duration = Duration::from_secs(300);
@@ -52,8 +52,8 @@ impl Ticker {
     /// Closes what dead owners left, and waits for what goes on without a dispatcher.
     async fn sweep(&mut self, starts: bool) -> Result<()> {
         let swept = self.dispatcher.sweep(&self.waited_for).await?;
-        for (job_id, slot) in swept.unadopted.into_iter().filter(|_| starts) {
-            self.run_after_all(&job_id, slot)?;
+        for unbegun in swept.unadopted.into_iter().filter(|_| starts) {
+            self.run_after_all(unbegun);
         }
         // A pass by hand waits for its own runs alone.
         let turns = self.markers.is_some();
@@ -119,24 +119,21 @@ impl Ticker {
         });
     }
 
-    /// A slot that a dispatcher took, and was gone before a worker had it, is run now. Of a job that is gone
-    /// since it was swept, the next sweep closes the row.
-    fn run_after_all(&mut self, job_id: &str, slot: SlotAt) -> Result<()> {
-        if self.running.contains_key(job_id) {
-            return Ok(());
+    /// A slot that a dispatcher took, and was gone before a worker had it, is run now.
+    fn run_after_all(&mut self, Unbegun { job, slot }: Unbegun) {
+        let job_id = Job::read(&job).id().unwrap_or_default().to_owned();
+        if self.running.contains_key(&job_id) {
+            return;
         }
-        if let Some(job) = self.dispatcher.jobs().job(job_id)? {
-            (self.dispatcher.parts.say)(&format!(
-                "A slot of job {job_id} was taken and never run; it is run now."
-            ));
-            self.submit(DueJob {
-                job_id: job_id.to_owned(),
-                job,
-                slot: Some(slot),
-                manual: false,
-                stagger: Duration::ZERO,
-            });
-        }
-        Ok(())
+        (self.dispatcher.parts.say)(&format!(
+            "A slot of job {job_id} was taken and never run; it is run now."
+        ));
+        self.submit(DueJob {
+            job_id,
+            job,
+            slot: Some(slot),
+            manual: false,
+            stagger: Duration::ZERO,
+        });
     }
 }

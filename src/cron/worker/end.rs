@@ -18,7 +18,7 @@ use crate::cron::run::{EXECUTION_VARIABLE, Report};
 use crate::dispatch::placement::own_cgroup;
 use crate::error::{Error, Kind, Result};
 use crate::fault;
-use crate::ledger::{Cause, End};
+use crate::ledger::{Cause, End, Untold};
 
 impl Worker {
     /// Told to stop, and not by somebody who wanted this run to end. In a unit of our own whoever
@@ -32,10 +32,14 @@ impl Worker {
             let now = self.now();
             let owner = self.owner.clone();
             let id = self.id().to_owned();
-            self.mark_job(&Run {
+            let run = Run {
                 error: Some(detail),
                 ..self.run_of(false)
-            });
+            };
+            let untold = self.try_mark_job(&run).err().map(|_| self.untold(&run));
+            if let Some(untold) = untold {
+                self.ledger.record_untold(&untold, &owner)?;
+            }
             // The dispatcher may be gone by now: nobody else would say that it did not end well.
             if self
                 .ledger
@@ -113,6 +117,8 @@ impl Worker {
                 marked => break marked,
             }
         };
+        // Whoever comes next tells the job.
+        let untold = marked.is_err().then(|| self.untold(&run));
         troubles.extend(marked.err().map(|trouble| trouble.in_full()));
         fault::point("worker.marked");
         self.write_cause(&report, error.as_deref(), oom);
@@ -129,7 +135,9 @@ impl Worker {
         let (id, owner) = (self.id().to_owned(), self.owner.clone());
         loop {
             let now = self.now();
-            match self.ledger.finish(&id, &owner, end, now) {
+            let noted = untold.as_ref();
+            let noted = noted.map_or(Ok(true), |end| self.ledger.record_untold(end, &owner));
+            match noted.and_then(|_| self.ledger.finish(&id, &owner, end, now)) {
                 Err(error) if insistence.again(&error).await => {}
                 ended => return ended.map(|_| Ending::Ran(report.ok)),
             }
@@ -221,8 +229,16 @@ impl Worker {
         })
     }
 
-    pub(super) fn mark_job(&self, run: &Run<'_>) {
-        let _the_row_tells_it_all_the_same = self.try_mark_job(run);
+    /// What the job is still to be told.
+    fn untold(&self, run: &Run<'_>) -> Untold {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Untold {
+            execution_id: self.id().to_owned(),
+            claim: owned(run.claim),
+            error: owned(run.error),
+            delivery_error: owned(run.delivery_error),
+            monitor_digest: owned(run.monitor_digest),
+        }
     }
 
     fn write_cause(&self, report: &Report, error: Option<&str>, oom: bool) {

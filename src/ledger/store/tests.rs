@@ -1,7 +1,7 @@
 //! The ledger as it is written: claims, ends, and what never changes again.
 
 use super::*;
-use crate::ledger::{Outcome, Slot, SlotAt, SlotRange, rows};
+use crate::ledger::{Cause, Outcome, Slot, SlotAt, SlotRange, rows};
 
 fn owner(pid: u32) -> Owner {
     Owner {
