@@ -7,7 +7,8 @@ use std::time::Duration;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Names the place at which the process kills itself; `PLACE:3` is the third time that it comes there.
-/// `PLACE=WORDS` has it say these words on stderr first, and `PLACE~` is stopped only, until SIGCONT.
+/// `PLACE=WORDS` has it say these words on stderr first, `PLACE~` is stopped only, until SIGCONT, and at
+/// `PLACE!` it panics, as a defect of ours would.
 pub const VARIABLE: &str = "__HERMES_FAULT";
 
 /// Milliseconds between two stamps of progress, instead of as many as there are.
@@ -18,6 +19,9 @@ pub const PACE_VARIABLE: &str = "__HERMES_PACE";
 static TIMES: AtomicU32 = AtomicU32::new(0);
 
 /// Dies here by SIGKILL if the environment names this place.
+///
+/// # Panics
+/// Where that was asked for.
 #[cfg(debug_assertions)]
 pub fn point(place: &str) {
     use rustix::process::{Signal, getpid, kill_process};
@@ -27,10 +31,15 @@ pub fn point(place: &str) {
         Some(named) => (named, Signal::STOP),
         None => (named, Signal::KILL),
     };
+    let (named, panics) = match named.strip_suffix('!') {
+        Some(named) => (named, true),
+        None => (named, false),
+    };
     let (named, time) = named.split_once(':').unwrap_or((named, "1"));
     if named == place && TIMES.fetch_add(1, Ordering::Relaxed) + 1 == time.parse().unwrap_or(1) {
         let _nobody_may_listen =
             std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
+        assert!(!panics, "a defect that was asked for");
         let _a_kill_does_not_return = kill_process(getpid(), signal);
     }
 }

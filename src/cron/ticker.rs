@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use self::flight::Flight;
 pub use self::look::Looks;
@@ -23,6 +23,7 @@ use super::stop_file;
 use super::zone_probe::ZoneProbe;
 use crate::clock::Now;
 use crate::error::Result;
+use crate::fault;
 use crate::files;
 use crate::home::Home;
 
@@ -200,6 +201,7 @@ impl Ticker {
         let Some(_lock) = self.take_turn()? else {
             return Ok(Pass::Busy);
         };
+        fault::point("ticker.pass");
         self.sweep_if_due(true).await?;
         let found = self.scan(now).await?;
         let count = found.orders.len();
@@ -244,9 +246,18 @@ impl Ticker {
     /// Forgets the runs that have ended.
     fn collect(&mut self) {
         while let Some(ended) = self.tasks.try_join_next() {
-            match ended {
-                Ok((id, fate)) => self.note(&id, &fate),
-                Err(error) => (self.dispatcher.parts.say)(&format!("A run broke off: {error}.")),
+            self.ended(ended);
+        }
+    }
+
+    /// Takes note of a run that has ended. One that broke off holds its job no longer.
+    fn ended(&mut self, ended: std::result::Result<(String, Fate), JoinError>) {
+        match ended {
+            Ok((id, fate)) => self.note(&id, &fate),
+            Err(error) => {
+                self.running.retain(|_, flight| !flight.is(error.id()));
+                self.dispatcher.leave_unsettled();
+                (self.dispatcher.parts.say)(&format!("A run broke off: {error}."));
             }
         }
     }

@@ -2,15 +2,20 @@
 //! turns. The service manager's watchdog is fed only while all of them do.
 
 use std::fmt::Write as _;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::watch;
 
 use super::timepiece::Timepiece;
 use crate::clock::Now;
+
+/// How long a driver rests after a turn that broke off.
+const REST: Duration = Duration::from_secs(60);
 
 /// What a driver is busy with.
 pub type Turning<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -161,11 +166,22 @@ pub(crate) async fn run(
     turns.enter(name, driver.patience(), time.now().monotonic);
     while !*stop.borrow() {
         let began = time.now();
-        let next = driver.turn(began).await;
+        let turned = unbroken(driver.turn(began)).await;
         let ended = time.now().monotonic;
         let spent = ended.saturating_sub(began.monotonic);
         turns.took(name, spent, driver.counts());
-        turns.turned(name, ended, next);
+        let next = if let Some(next) = turned {
+            turns.turned(name, ended, next);
+            next
+        } else {
+            // It has not turned: where no turn of it comes to its end, it is late before long.
+            tracing::error!(
+                "A turn of the driver {name} broke off by an internal error, which is told before this. It \
+                 turns again in {} s.",
+                REST.as_secs()
+            );
+            REST
+        };
         tokio::select! {
             () = time.sleep(next) => {}
             () = driver.woken() => {}
@@ -173,6 +189,15 @@ pub(crate) async fn run(
         }
     }
     driver.drain(time.now()).await;
+}
+
+/// `None`: it panicked. What a defect breaks is one turn, and not the driver.
+async fn unbroken<T>(mut turning: Turning<'_, T>) -> Option<T> {
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| turning.as_mut().poll(context)));
+        polled.map_or(Poll::Ready(None), |polled| polled.map(Some))
+    })
+    .await
 }
 
 #[cfg(test)]

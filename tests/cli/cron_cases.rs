@@ -17,13 +17,13 @@ use crate::common::Sandbox;
 use crate::common::jobs::{job, script, store, stored, with};
 use crate::common::serving::{self, Serving};
 
-const SLOT: &str = "2026-06-17T10:20:00+00:00";
-const BEFORE: &str = "2026-06-17T10:19:10Z";
+pub(super) const SLOT: &str = "2026-06-17T10:20:00+00:00";
+pub(super) const BEFORE: &str = "2026-06-17T10:19:10Z";
 /// Far longer than any of these takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A job whose run says so in a FIFO of its own.
-fn telling(sandbox: &Sandbox, id: &str) -> Value {
+pub(super) fn telling(sandbox: &Sandbox, id: &str) -> Value {
     sandbox.fifo(id);
     let name = format!("{id}.sh");
     script(sandbox, &name, &format!("echo ran >\"$HERMES_HOME/{id}\""));
@@ -31,7 +31,7 @@ fn telling(sandbox: &Sandbox, id: &str) -> Value {
 }
 
 /// Waits until such a job has run.
-fn heard(sandbox: &Sandbox, id: &str) {
+pub(super) fn heard(sandbox: &Sandbox, id: &str) {
     let path = sandbox.home().join(id);
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(std::fs::read_to_string(path)));
@@ -40,7 +40,7 @@ fn heard(sandbox: &Sandbox, id: &str) {
 }
 
 /// Job `a` runs until the test writes to `go`, and says when it has begun.
-fn held() -> (Sandbox, Value) {
+pub(super) fn held() -> (Sandbox, Value) {
     let sandbox = with(&[]);
     serving::configure(&sandbox, "");
     sandbox.fifo("go");
@@ -51,16 +51,16 @@ fn held() -> (Sandbox, Value) {
     (sandbox, job)
 }
 
-fn let_go(sandbox: &Sandbox) {
+pub(super) fn let_go(sandbox: &Sandbox) {
     std::fs::write(sandbox.home().join("go"), "\n").expect("it reads");
 }
 
-fn ledger(home: &Path) -> Connection {
+pub(super) fn ledger(home: &Path) -> Connection {
     Connection::open(home.join("cron/executions.db")).expect("the ledger")
 }
 
 /// Job and status of every row, and its slot.
-fn rows(sandbox: &Sandbox) -> Vec<(String, String, Option<String>)> {
+pub(super) fn rows(sandbox: &Sandbox) -> Vec<(String, String, Option<String>)> {
     let ledger = ledger(&sandbox.home());
     let sql =
         "SELECT job_id, status, scheduled_instant FROM executions ORDER BY job_id, claimed_at";

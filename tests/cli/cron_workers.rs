@@ -94,7 +94,8 @@ fn ends_within(pid: u32, seconds: i64) -> bool {
     poll(&mut fds, Some(&patience)).expect("poll") > 0
 }
 
-fn stands_still(pid: u32) -> bool {
+/// Whether a process was stopped.
+pub(super) fn stands_still(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')')
         .next()

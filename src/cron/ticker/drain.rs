@@ -17,9 +17,7 @@ impl Ticker {
     pub async fn drain_all(&mut self, most: Duration) {
         let wait = async {
             while let Some(ended) = self.tasks.join_next().await {
-                if let Ok((id, fate)) = ended {
-                    self.note(&id, &fate);
-                }
+                self.ended(ended);
             }
         };
         let _whoever_is_left_has_a_row = tokio::time::timeout(most, wait).await;
@@ -42,8 +40,8 @@ impl Ticker {
     /// nothing more to wait for.
     async fn look_for_an_end(&mut self) -> bool {
         match tokio::time::timeout(LOOK_AGAIN, self.tasks.join_next()).await {
-            Ok(Some(Ok((id, fate)))) => self.note(&id, &fate),
-            Ok(Some(Err(_))) | Err(_) => {}
+            Ok(Some(ended)) => self.ended(ended),
+            Err(_) => {}
             Ok(None) => return false,
         }
         true

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use tokio::task::Id;
 
 use crate::clock::iso;
 
@@ -20,6 +21,7 @@ pub(super) struct Flight {
     since: Timestamp,
     staggered: bool,
     begun: Arc<AtomicBool>,
+    task: Option<Id>,
 }
 
 impl Flight {
@@ -28,12 +30,23 @@ impl Flight {
             since,
             staggered: !stagger.is_zero(),
             begun: Arc::default(),
+            task: None,
         }
+    }
+
+    /// Notes the task that it is.
+    pub(super) fn is_task(&mut self, task: Id) {
+        self.task = Some(task);
     }
 
     /// To be set once it has got its place.
     pub(super) fn begun(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.begun)
+    }
+
+    /// Whether it is this task.
+    pub(super) fn is(&self, task: Id) -> bool {
+        self.task == Some(task)
     }
 
     fn has_begun(&self) -> bool {

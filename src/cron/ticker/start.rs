@@ -14,12 +14,11 @@ impl Ticker {
     /// Starts a job beside the others, as soon as there is room. A stop that came meanwhile leaves its slot
     /// to a later pass.
     pub(super) fn submit(&mut self, order: DueJob) {
-        let flight = Flight::new(self.dispatcher.now(), order.stagger);
-        let begun = flight.begun();
-        self.running.insert(order.job_id.clone(), flight);
+        let mut flight = Flight::new(self.dispatcher.now(), order.stagger);
+        let (begun, job_id) = (flight.begun(), order.job_id.clone());
         let (dispatcher, room) = (Arc::clone(&self.dispatcher), Arc::clone(&self.room));
         let mut stopping = self.ask.subscribe();
-        self.tasks.spawn(async move {
+        let task = self.tasks.spawn(async move {
             let id = order.job_id.clone();
             let wait = async {
                 tokio::time::sleep(order.stagger).await;
@@ -48,5 +47,7 @@ impl Ticker {
             };
             (id, fate)
         });
+        flight.is_task(task.id());
+        self.running.insert(job_id, flight);
     }
 }
