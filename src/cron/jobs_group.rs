@@ -144,7 +144,13 @@ mod tests {
         }
     }
 
-    type Told = std::result::Result<usize, String>;
+    /// An answer; of an error its kind, its message and its hints.
+    type Told = std::result::Result<usize, (Kind, String, Vec<String>)>;
+
+    fn told_of(error: &Error) -> (Kind, String, Vec<String>) {
+        let message = error.message().to_owned();
+        (error.kind(), message, error.hints().to_vec())
+    }
 
     /// Makes a group of changes over a text; the new one, whether a backup was asked for, and the answers.
     fn made(text: &str, plans: &[Plan], failed: Option<&Error>) -> (String, bool, Vec<Told>) {
@@ -154,7 +160,7 @@ mod tests {
         let steps = plans.iter().cloned().map(|plan| {
             let told = Arc::clone(&told);
             waiting(change(plan), move |given: Result<usize>| {
-                let given = given.map_err(|error| error.message().to_owned());
+                let given = given.map_err(|error| told_of(&error));
                 told.lock().unwrap().push(given);
             })
         });
@@ -196,7 +202,8 @@ mod tests {
         let plans = [plan("a", 3), plan("b", 0), plan("a", 1)];
         let full = Error::new(Kind::Io, "full").with_hint("make room");
         let (_, _, told) = made(r#"{"jobs":[{"id":"a"}]}"#, &plans, Some(&full));
-        let full = || Err("full".to_owned());
-        assert_eq!(told, [full(), Err("refused b".to_owned()), full()]);
+        let full = || Err((Kind::Io, "full".to_owned(), vec!["make room".to_owned()]));
+        let refused = Err((Kind::Refused, "refused b".to_owned(), Vec::new()));
+        assert_eq!(told, [full(), refused, full()]);
     }
 }

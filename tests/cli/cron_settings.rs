@@ -84,7 +84,12 @@ fn the_hint_where_no_agent_is_configured_can_be_pasted() {
     let sandbox = home();
     let ask = ["cron", "create", "every 1d", "How are things?"];
     let toml = |more: &str, sandbox: &Sandbox| sandbox.write("config.toml", more);
-    for before in ["", "[serve]\nport = 0\n", "[agent]\ntimeout = 60\n"] {
+    for before in [
+        "",
+        "[serve]\nport = 0\n",
+        "[agent]\ntimeout = 60\n",
+        "[agent]\n# none yet\n",
+    ] {
         toml(before, &sandbox);
         let (_, _, err) = said(&sandbox, &ask);
         assert!(err.contains("no agent is configured"), "{err}");

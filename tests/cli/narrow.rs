@@ -81,18 +81,25 @@ fn what_is_to_come_is_told_with_its_time_of_day() {
 #[test]
 fn on_forty_columns_nothing_runs_over_and_nothing_is_cut() {
     let sandbox = Sandbox::with_sample_home();
-    for args in [
-        ["session", "list"].as_slice(),
-        &["loop", "list"],
-        &["heartbeat", "list"],
-        &["loop", "list", "--all"],
-        &["session", "reap", "--dry-run"],
+    let [a, b, c] = [
+        "20260101_090000_aaaaaa",
+        "20260101_091500_bbbbbb",
+        "20260101_093000_cccccc",
+    ];
+    for (args, sessions) in [
+        (["session", "list"].as_slice(), [a, c]),
+        (&["loop", "list"], [a, b]),
+        (&["heartbeat", "list"], [b, c]),
+        (&["loop", "list", "--all"], [a, b]),
+        (&["session", "reap", "--dry-run"], [a, c]),
     ] {
         let text = shown(&sandbox, 40, args);
         for line in text.lines() {
             assert!(line.trim_end().chars().count() <= 40, "{args:?}: {line}");
         }
-        assert!(text.contains("20260101_093000_cccccc") || args[0] == "loop");
+        for session in sessions {
+            assert!(text.contains(session), "{args:?}: {session}: {text}");
+        }
         assert!(!text.contains('…'), "{args:?}: {text}");
     }
     let sessions = shown(&sandbox, 40, &["session", "list"]);
