@@ -1,16 +1,14 @@
 //! What a pass over a home would do at an instant: what a dry run of it shows.
 
-use std::collections::{HashMap, HashSet};
-
 use hermes::config::Settings;
-use hermes::cron::dispatcher::settings::machine;
-use hermes::cron::due::{self, Change, Due, Note, Order, Policy, Scene};
-use hermes::cron::foresee;
-use hermes::cron::job_id;
+use hermes::cron::dispatcher::Fate;
+use hermes::cron::due::{Change, Note};
+use hermes::cron::job::RawJob;
+use hermes::cron::pass_probe::{Foretold, Passing, foretell};
 use hermes::cron::stamp::Stamp;
 use hermes::cron::ticker::stands;
-use hermes::cron::witness_store::StoreWitness;
 use hermes::error::Result;
+use hermes::ledger::SlotAt;
 use hermes::ledger::store::utc;
 use hermes::output::human;
 use hermes::runtime::Runtime;
@@ -19,6 +17,7 @@ use serde_json::{Value, json};
 use super::desk::Desk;
 use super::eye::Eye;
 use super::next::instant;
+use super::tick::outcome;
 use crate::exit::Exit;
 
 /// What a pass over a home would do.
@@ -39,33 +38,16 @@ impl Outlook {
         }
         let read_in = desk.zone_of_pass(runtime)?;
         let jobs = desk.jobs()?;
-        let settings = Settings::of(&desk.config).cron;
-        let machine = machine(settings.machine_id.as_deref(), std::process::id());
-        let witness = StoreWitness::read(home, &machine, now)?;
-        let scene = Scene {
-            now,
-            last_pass: None,
-            zones: &read_in.zones,
-            policy: Policy::of(&settings),
-            machine: &machine,
-            running: &HashSet::new(),
-            witness: &witness,
-        };
-        let mut found = due::due(jobs.iter().enumerate(), &scene, &mut new_id);
-        foresee::foresee(&mut found, &jobs, &scene);
         let eye = Eye::of(desk, &desk.situation(runtime));
-        let behind = job_id::behind(&jobs);
-        let refused = found.orders.iter().filter_map(|order| {
-            let is_behind = behind.contains(&order.index);
-            let behind = is_behind.then(|| job_id::BEHIND.to_owned());
-            let why = behind.or_else(|| eye.refusal(desk, jobs.get(order.index)?));
-            Some((order.index, why?))
-        });
-        Ok(Self::Pass(Seen {
-            at,
-            refused: refused.collect(),
-            found,
-        }))
+        let passing = Passing {
+            home,
+            settings: &Settings::of(&desk.config).cron,
+            zones: &read_in.zones,
+            now,
+        };
+        let refusal = |job: &RawJob| eye.refusal(desk, job);
+        let foretold = foretell(&jobs, passing, &refusal)?;
+        Ok(Self::Pass(Seen { at, foretold }))
     }
 
     /// What a dry run ends with.
@@ -82,7 +64,8 @@ impl Outlook {
             Self::Standing(at, why) => {
                 let nothing: [Value; 0] = [];
                 json!({"at": at.to_string(), "standing": why, "orders": nothing,
-                    "held": nothing, "skipped": nothing, "changes": nothing})
+                    "held": nothing, "skipped": nothing, "closes": nothing,
+                    "changes": nothing})
             }
             Self::Pass(seen) => document(seen),
         }
@@ -102,7 +85,7 @@ impl Outlook {
     /// Tells, on stderr, what somebody should see of it.
     pub(crate) fn warn(&self, runtime: &mut Runtime) {
         let Self::Pass(seen) = self else { return };
-        for note in &seen.found.notes {
+        for note in &seen.foretold.found.notes {
             let said = match note {
                 Note::MissedOnce { job_id, .. } => {
                     format!("The one-shot {job_id} missed its time and will not run.")
@@ -119,35 +102,36 @@ impl Outlook {
 /// What a pass would do.
 pub(crate) struct Seen {
     at: Stamp,
-    found: Due,
-    /// Jobs that are due and would be refused, by their places in the store, and why.
-    refused: HashMap<usize, String>,
+    foretold: Foretold,
 }
 
-/// An id as it would be drawn for a record without one; the real scan draws another.
-fn new_id() -> String {
-    uuid::Uuid::new_v4()
-        .simple()
-        .to_string()
-        .chars()
-        .take(12)
-        .collect()
-}
-
-fn document(Seen { at, found, refused }: &Seen) -> Value {
-    let order = |order: &Order| {
+fn document(Seen { at, foretold }: &Seen) -> Value {
+    let found = &foretold.found;
+    let slot = |slot: Option<SlotAt>| slot.and_then(SlotAt::named).map(utc);
+    let orders = foretold.orders.iter().map(|met| {
+        let lateness = met.kind.as_str();
+        let instead = met.instead.as_ref();
+        let refused = instead.filter(|fate| matches!(fate, Fate::Refused(_)));
         json!({
-            "job_id": order.job_id,
-            "scheduled_instant": order.scheduled_instant(),
-            "kind": order.kind.as_str(),
-            "refused": refused.get(&order.index),
+            "job_id": met.job_id,
+            "scheduled_instant": slot(met.slot),
+            "kind": instead.map_or(lateness, outcome),
+            "lateness": lateness,
+            "left": met.is_left,
+            "reason": instead.and_then(Fate::error),
+            "refused": refused.and_then(Fate::error),
         })
-    };
-    let orders = found.orders.iter().map(order);
-    let held = found.held.iter().map(order);
+    });
+    let held = found.held.iter().map(|order| {
+        json!({"job_id": order.job_id, "scheduled_instant": slot(order.slot),
+            "kind": "held", "lateness": order.kind.as_str()})
+    });
     let skipped = found.passed_by.iter().map(|late| {
         json!({"job_id": late.job_id, "scheduled_instant": utc(late.slot), "reason": late.reason})
     });
+    let closes = foretold.closes.iter().map(
+        |run| json!({"execution_id": run.execution_id, "job_id": run.job_id, "reason": run.why}),
+    );
     let changes = found.changes.iter().map(|change| {
         // A key that goes is set to null, which is what readers of the store make of it.
         let mut set = change.set.clone();
@@ -165,6 +149,7 @@ fn document(Seen { at, found, refused }: &Seen) -> Value {
         "orders": orders.collect::<Vec<_>>(),
         "held": held.collect::<Vec<_>>(),
         "skipped": skipped.collect::<Vec<_>>(),
+        "closes": closes.collect::<Vec<_>>(),
         "changes": changes.collect::<Vec<_>>(),
     })
 }
@@ -178,31 +163,45 @@ fn reasons(change: &Change) -> String {
         .join(", ")
 }
 
+/// What a pass does instead of a run.
+fn verb(fate: &Fate) -> &'static str {
+    match fate {
+        Fate::Skipped(_) => "skip",
+        Fate::Waits(_) => "wait",
+        Fate::Refused(_) | Fate::NotLaunched { .. } => "refuse",
+        Fate::Ended { .. } => "run",
+    }
+}
+
 /// The outcome for people: what would run, then what would change.
-fn page(Seen { at, found, refused }: &Seen) -> String {
-    let count = found.orders.len() + found.held.len();
+fn page(Seen { at, foretold }: &Seen) -> String {
+    let found = &foretold.found;
+    let count = foretold.orders.len() + found.held.len();
     let due = human::count(count, "job is due", "jobs are due");
     let mut lines = vec![format!("At {at} {due}.")];
-    let line = |verb: &str, order: &Order, why: &str| {
-        let slot = order.slot.map(|slot| format!("for {}", utc(slot.at)));
+    lines.extend(foretold.closes.iter().map(|run| {
+        let (id, job, why) = (&run.execution_id, &run.job_id, &run.why);
+        format!("  close   {id}  of job {job}: {why}")
+    }));
+    let line = |verb: &str, (id, slot): (&str, Option<SlotAt>), lateness: &str, why: &str| {
+        let slot = slot.map(|slot| format!("for {}", utc(slot.at)));
         let slot = slot.unwrap_or_else(|| "on request".to_owned());
-        format!(
-            "  {verb:<6}  {}  {slot}, {}{why}",
-            order.job_id,
-            order.kind.as_str()
-        )
+        format!("  {verb:<6}  {id}  {slot}, {lateness}{why}")
     };
-    lines.extend(
-        found
-            .orders
-            .iter()
-            .map(|order| match refused.get(&order.index) {
-                Some(why) => line("refuse", order, &format!(": {why}")),
-                None => line("run", order, ""),
-            }),
-    );
+    lines.extend(foretold.orders.iter().map(|met| {
+        let (verb, why) = match (&met.instead, met.is_left) {
+            (Some(fate), _) => (verb(fate), fate.error()),
+            (None, true) => ("run", Some("it was taken before, and never run")),
+            (None, false) => ("run", None),
+        };
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        line(verb, (&met.job_id, met.slot), met.kind.as_str(), &why)
+    }));
     let later = ": left to a later pass (cron.max_catch_ups_per_tick)";
-    lines.extend(found.held.iter().map(|order| line("hold", order, later)));
+    lines.extend(found.held.iter().map(|order| {
+        let lateness = order.kind.as_str();
+        line("hold", (&order.job_id, order.slot), lateness, later)
+    }));
     lines.extend(found.passed_by.iter().map(|late| {
         let (slot, reason) = (utc(late.slot), &late.reason);
         format!("  skip    {}  for {slot}, {reason}", late.job_id)

@@ -35,12 +35,22 @@ fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
         .build()
         .context(Kind::Internal, "there is no event loop")?;
     let mut ticker = Ticker::once(Arc::new(Dispatcher::new(parts)));
-    let (pass, fates) = reactor.block_on(async {
+    let (pass, met) = reactor.block_on(async {
         let pass = ticker.tick().await?;
+        let left_out = ticker.take_left_out();
         ticker.drain_all(LONGEST).await;
-        Ok::<_, Error>((pass, ticker.take_fates()))
+        let runs = ticker.take_fates();
+        Ok::<_, Error>((pass, Met { left_out, runs }))
     })?;
-    tell(runtime, &pass, &fates, as_json)
+    tell(runtime, &pass, &met, as_json)
+}
+
+/// The jobs that a pass met, and what became of them.
+struct Met {
+    /// Those that it did not hand out.
+    left_out: Vec<(String, Fate)>,
+    /// Those that it did.
+    runs: Vec<(String, Fate)>,
 }
 
 /// What became of the pass. A job that failed is no failure of the pass; one that could not be
@@ -48,39 +58,39 @@ fn pass(runtime: &mut Runtime, as_json: bool) -> Result<Exit> {
 fn tell(
     runtime: &mut Runtime,
     pass: &Pass,
-    fates: &[(String, Fate)],
+    Met { left_out, runs }: &Met,
     as_json: bool,
 ) -> Result<Exit> {
     if as_json {
-        let runs: Vec<_> = fates
-            .iter()
-            .map(|(job, fate)| fate_json(job, fate))
-            .collect();
+        let [left_out, runs] = [left_out, runs].map(|fates| {
+            let fates = fates.iter().map(|(job, fate)| fate_json(job, fate));
+            fates.collect::<Vec<_>>()
+        });
         let (word, why) = match pass {
             Pass::Busy => ("busy", None),
             Pass::Standing(why) => ("standing", Some(why)),
             Pass::Done(_) => ("done", None),
         };
-        let document =
-            json!({"schema": "hermes.cron-tick/1", "pass": word, "reason": why, "runs": runs});
+        let document = json!({"schema": "hermes.cron-tick/1", "pass": word, "reason": why, "runs": runs,
+                "left_out": left_out});
         json::print(&mut runtime.out, &document)?;
     } else {
         match pass {
             Pass::Busy => runtime
                 .out
                 .note("Another scheduler is at it; nothing was done."),
-            Pass::Done(0) => runtime.out.line("nothing is due")?,
+            Pass::Done(0) if runs.is_empty() => runtime.out.line("nothing is due")?,
             // Why it stands was said by the ticker.
             Pass::Standing(_) | Pass::Done(_) => {}
         }
-        for (job, fate) in fates {
+        for (job, fate) in left_out.iter().chain(runs) {
             let line = format!("{job}  {}", fate_text(fate));
             runtime.out.line(&human::printable(&line))?;
         }
     }
     let lost = |(_, fate): &(String, Fate)| matches!(fate, Fate::NotLaunched { .. });
     Ok(match pass {
-        _ if fates.iter().any(lost) => Exit::ERROR,
+        _ if runs.iter().any(lost) => Exit::ERROR,
         Pass::Standing(_) => Exit::FAILED,
         Pass::Busy | Pass::Done(_) => Exit::OK,
     })
@@ -91,6 +101,12 @@ fn fate_text(fate: &Fate) -> String {
         Fate::Skipped(why) => format!("skipped: {why}"),
         Fate::Waits(why) => format!("waits: {why}"),
         Fate::Refused(why) => format!("refused: {why}"),
+        // The reason says so itself.
+        Fate::NotLaunched {
+            error,
+            refused: true,
+            ..
+        } => error.clone(),
         Fate::NotLaunched { error, .. } => format!("not launched: {error}"),
         Fate::Ended {
             execution_id,
@@ -110,26 +126,21 @@ fn fate_text(fate: &Fate) -> String {
     }
 }
 
+/// The word for what became of a job.
+pub(super) fn outcome(fate: &Fate) -> &'static str {
+    match fate {
+        Fate::Skipped(_) => "skipped",
+        Fate::Waits(_) => "waits",
+        Fate::Refused(_) | Fate::NotLaunched { refused: true, .. } => "refused",
+        Fate::NotLaunched { .. } => "not_launched",
+        Fate::Ended { ok: true, .. } => "ok",
+        Fate::Ended { .. } => "failed",
+    }
+}
+
 fn fate_json(job: &str, fate: &Fate) -> Value {
-    let (outcome, execution, reason) = match fate {
-        Fate::Skipped(why) => ("skipped", None, Some(why)),
-        Fate::Waits(why) => ("waits", None, Some(why)),
-        Fate::Refused(why) => ("refused", None, Some(why)),
-        Fate::NotLaunched {
-            execution_id,
-            error,
-        } => ("not_launched", execution_id.as_ref(), Some(error)),
-        Fate::Ended {
-            execution_id,
-            ok,
-            error,
-        } => (
-            if *ok { "ok" } else { "failed" },
-            Some(execution_id),
-            error.as_ref(),
-        ),
-    };
-    json!({"job_id": job, "outcome": outcome, "execution_id": execution, "reason": reason})
+    json!({"job_id": job, "outcome": outcome(fate), "execution_id": fate.execution_id(),
+        "reason": fate.error()})
 }
 
 /// A sentence for the operator, on stderr: one that cannot be told is lost, and the run goes on.

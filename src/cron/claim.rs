@@ -103,6 +103,26 @@ pub fn is_armed(job: &Job<'_>) -> bool {
     job.is_enabled() && !job.has_pause_marker() && !job.is_terminal()
 }
 
+/// What stands against a claim of a job, if anything does.
+#[must_use]
+pub fn obstacle(
+    job: &Job<'_>,
+    claimant: Claimant<'_>,
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Option<Obstacle> {
+    if !claimant.manual && !is_armed(job) {
+        return Some(Obstacle::NotArmed);
+    }
+    let held = job.fire_claim().filter(|held| {
+        held.by != claimant.by && is_fresh(held.at, now, zone) && !claimant.holder_is_gone
+    })?;
+    Some(Obstacle::Held {
+        by: held.by.to_owned(),
+        at: held.at.to_owned(),
+    })
+}
+
 /// Takes the claim of a job.
 ///
 /// # Errors
@@ -115,21 +135,8 @@ pub fn take(
     zone: &TimeZone,
 ) -> Result<(), Obstacle> {
     let job = jobs.find(id).ok_or(Obstacle::Gone)?;
-    {
-        let view = Job::read(job);
-        if !claimant.manual && !is_armed(&view) {
-            return Err(Obstacle::NotArmed);
-        }
-        if let Some(held) = view.fire_claim()
-            && held.by != claimant.by
-            && is_fresh(held.at, now, zone)
-            && !claimant.holder_is_gone
-        {
-            return Err(Obstacle::Held {
-                by: held.by.to_owned(),
-                at: held.at.to_owned(),
-            });
-        }
+    if let Some(obstacle) = obstacle(&Job::read(job), claimant, now, zone) {
+        return Err(obstacle);
     }
     job.insert(
         "fire_claim".into(),

@@ -21,9 +21,10 @@ use self::in_hand::{Grip, InHand};
 use self::jobs_door::JobsDoor;
 pub(super) use self::last::Asked;
 pub(super) use self::ledger_door::LedgerDoor;
-pub(super) use self::unbegun::Unbegun;
+pub(super) use self::unbegun::{Terms, Unbegun};
 pub(super) use self::wait::Held;
 use super::claim::{self, Claimant, Holder, Obstacle};
+pub use super::fate::Fate;
 use super::finish::Settles;
 use super::job::{Job, RawJob};
 use super::job_list::JobList;
@@ -105,33 +106,6 @@ pub struct Order {
     pub manual: bool,
     /// `builtin` from the ticker, `direct` from a person.
     pub source: &'static str,
-}
-
-/// What became of an order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It did not run, and that is right: paused meanwhile, still running, the slot taken.
-    Skipped(String),
-    /// It does not run now, and is still to be run: the next pass meets it again.
-    Waits(String),
-    /// It must not run; what would have to change is in the sentence.
-    Refused(String),
-    /// It should have run and could not be started.
-    NotLaunched {
-        /// The row, where there is one.
-        execution_id: Option<String>,
-        /// Why.
-        error: String,
-    },
-    /// It ran.
-    Ended {
-        /// The row.
-        execution_id: String,
-        /// It did what was asked.
-        ok: bool,
-        /// What went wrong.
-        error: Option<String>,
-    },
 }
 
 /// A claim and everything that hangs on it.
@@ -258,6 +232,7 @@ impl Dispatcher {
             Err(error) => Fate::NotLaunched {
                 execution_id: None,
                 error: in_words(&error),
+                refused: false,
             },
         };
         self.in_hand.tell(execution_id, false);
@@ -295,15 +270,16 @@ impl Dispatcher {
         match self.launch(&claimed, &execution_id).await {
             Ok(fate) => Ok(fate),
             Err(error) => {
-                let is_refused = error.kind() == Kind::Refused;
+                let refused = error.kind() == Kind::Refused;
                 let error = in_words(&error);
                 self.launch_failed(&claimed, &execution_id, &error).await;
-                if is_refused {
+                if refused {
                     self.slot_refused(&execution_id, &error).await;
                 }
                 Ok(Fate::NotLaunched {
                     execution_id: Some(execution_id),
                     error,
+                    refused,
                 })
             }
         }
@@ -320,9 +296,11 @@ impl Dispatcher {
         let grip = in_hand.take(by);
         let taken = self
             .with_jobs(move |jobs| {
+                let is_gone =
+                    |job: &Job<'_>| holder_is_gone(job, &machine, |claim| in_hand.has(claim));
                 let gone = jobs
                     .find(&job_id)
-                    .is_some_and(|job| holder_is_gone(job, &machine, &in_hand));
+                    .is_some_and(|job| is_gone(&Job::read(job)));
                 let claimant = Claimant {
                     by: &claimant,
                     holder_is_gone: gone,
@@ -402,9 +380,7 @@ impl Dispatcher {
                 return Ok(Ok((execution_id, grip)));
             }
         }
-        Ok(Err(Fate::Skipped(format!(
-            "its slot has an execution already ({execution_id}, {status})"
-        ))))
+        Ok(Err(Fate::slot_taken(&execution_id, &status)))
     }
 }
 
@@ -431,9 +407,12 @@ fn in_words(error: &Error) -> String {
 
 /// Whether the holder of a job's claim was a process of this machine that has ended, or this process,
 /// which has it no longer in hand. Of any other holder only the age of the claim tells.
-fn holder_is_gone(job: &RawJob, machine: &str, in_hand: &InHand) -> bool {
-    let view = Job::read(job);
-    let Some(held) = view.fire_claim() else {
+pub(super) fn holder_is_gone(
+    job: &Job<'_>,
+    machine: &str,
+    is_in_hand: impl Fn(&str) -> bool,
+) -> bool {
+    let Some(held) = job.fire_claim() else {
         return false;
     };
     let own = Holder::parse(machine);
@@ -443,6 +422,6 @@ fn holder_is_gone(job: &RawJob, machine: &str, in_hand: &InHand) -> bool {
     else {
         return false;
     };
-    let left_behind = pid == std::process::id() && !in_hand.has(held.by);
+    let left_behind = pid == std::process::id() && !is_in_hand(held.by);
     left_behind || matches!(Watch::of(pid), Ok(None))
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::agenda::{Agenda, Earlier, Look};
 use super::catch_up::{passed_over, stagger};
 use super::due::{self, Due, OrderKind, PassedBy, Reason, Scene};
+use super::fate::Fate;
 use super::foresee;
 use super::job::{Job, RawJob};
 use super::job_id;
@@ -41,10 +42,20 @@ pub(super) struct Found {
     pub(super) catch_ups: usize,
     /// Overdue jobs that are left to later passes.
     pub(super) held: usize,
+    /// What became of slots, and of runs that somebody asked for, that are not carried out.
+    pub(super) left_out: Vec<LeftOut>,
     /// Jobs that were read.
     pub(super) judged: u64,
     /// What the next look may go by; none after a look that is the only one.
     pub(super) agenda: Option<Agenda>,
+}
+
+/// A slot, or a run that somebody asked for, that is not carried out.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    pub(super) job_id: String,
+    pub(super) slot: Option<Timestamp>,
+    pub(super) fate: Fate,
 }
 
 /// What was found, and one-shots that are gone.
@@ -60,6 +71,7 @@ struct Carry {
     /// Jobs that no id leads to, and why.
     lost: HashMap<usize, String>,
     removed: HashSet<usize>,
+    left_out: Vec<LeftOut>,
     /// From when to when an emergency stop was in force.
     stopped: Option<(Timestamp, Timestamp)>,
 }
@@ -151,6 +163,7 @@ fn carry_out(
         orders,
         catch_ups: due.catch_ups,
         held: due.held.len(),
+        left_out: carry.left_out,
         judged: look.judged,
         agenda: look.settle(jobs, &carry.removed, (changed, scene)),
     };
@@ -227,6 +240,14 @@ impl Carry {
             return true;
         };
         self.busy.insert(order.index);
+        self.left_out.push(LeftOut {
+            job_id: order.job_id.clone(),
+            slot: order.slot.map(|slot| slot.at),
+            fate: match outcome {
+                Outcome::Refused => Fate::Refused(why.clone()),
+                _ => Fate::Skipped(why.clone()),
+            },
+        });
         self.records.slots.extend(order.slot.map(|slot| Slot {
             outcome,
             ..skipped(&order.job_id, slot.at, &why)
@@ -240,6 +261,11 @@ impl Carry {
         let Some(job) = jobs.got(late.index) else {
             return;
         };
+        self.left_out.push(LeftOut {
+            job_id: late.job_id.clone(),
+            slot: Some(late.slot),
+            fate: Fate::Skipped(late.reason.clone()),
+        });
         let slots = &mut self.records.slots;
         slots.push(skipped(&late.job_id, late.slot, &late.reason));
         let passed = passed_over(job, late.slot, scene.now, &scene.zones.configured);

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::owner_probe::{boot_of, liveness, liveness_of, ticks};
 use super::worker::CANCELLED;
 use crate::child::spawn::Watch;
 use crate::dispatch::handover::offer_left;
 use crate::error::{Error, Kind, Result};
 use crate::host::identity_probe::OwnIdentity;
-use crate::host::liveness::{BootMark, Identity, Liveness, judge};
-use crate::host::liveness_probe;
+use crate::host::liveness::{Identity, Liveness};
 use crate::ledger::{Cause, Execution, ExecutionFacts, Ledger, Status};
 
 /// A worker gives what it runs 10 s to end, then makes it end, and then writes what became of it.
@@ -49,15 +49,10 @@ pub fn look(row: &Execution, facts: Option<&ExecutionFacts>, own: &OwnIdentity) 
         return without_worker(row, own);
     };
     let watch = Watch::of(pid)?;
-    let ticks = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
-    let boot = facts.boot_id.clone().map(|id| BootMark {
-        id,
-        init_start: ticks(facts.pid1_start),
-    });
     let recorded = Identity {
         pid,
         start_ticks: ticks(start),
-        boot,
+        boot: boot_of(facts),
         ..Identity::default()
     };
     // Looked at after it is held: the pid cannot pass to somebody else in between.
@@ -75,16 +70,10 @@ pub fn look(row: &Execution, facts: Option<&ExecutionFacts>, own: &OwnIdentity) 
 
 /// A row that no worker of ours has adopted.
 fn without_worker(row: &Execution, own: &OwnIdentity) -> Result<Target> {
-    let ticks = row.process_started_at;
-    let recorded = Identity {
-        pid: row.pid.and_then(|pid| u32::try_from(pid).ok()).unwrap_or(0),
-        start_ticks: ticks.and_then(|ticks| u64::try_from(ticks).ok()),
-        ..Identity::default()
-    };
-    let pid = recorded.pid;
-    if liveness(&recorded, own).is_over() {
+    if liveness_of(row, None, own).is_over() {
         return Ok(Target::Abandoned);
     }
+    let pid = row.pid.unwrap_or_default();
     Err(if row.status == Status::Claimed {
         Error::new(
             Kind::Busy,
@@ -98,14 +87,6 @@ fn without_worker(row: &Execution, own: &OwnIdentity) -> Result<Target> {
         )
         .with_hint("Hermes Agent ends its own runs; a signal would end all that it does")
     })
-}
-
-fn liveness(recorded: &Identity, own: &OwnIdentity) -> Liveness {
-    let boot = own.boot_id.clone().map(|id| BootMark {
-        id,
-        init_start: own.init_start,
-    });
-    judge(recorded, &liveness_probe::observe_here(recorded.pid, boot))
 }
 
 /// Writes the cause and asks the worker to end. It sees the cause, and writes the end itself.

@@ -48,7 +48,7 @@ pub enum Pass {
     Busy,
     /// An emergency stop is in force, or another scheduler owns the ticks.
     Standing(String),
-    /// It scanned; so many jobs were started.
+    /// It scanned, and met so many jobs: those that it started, and those that it left out.
     Done(usize),
 }
 
@@ -74,6 +74,10 @@ pub struct Ticker {
     /// From when to when an emergency stop has kept it from looking.
     stopped: Option<(Timestamp, Timestamp)>,
     fates: Vec<(String, Fate)>,
+    /// What the last pass did not hand out.
+    left_out: Vec<(String, Fate)>,
+    /// Slots that somebody took and left, and that this pass runs.
+    after_all: Vec<(String, Timestamp)>,
     told: Told,
     turn: Turn,
     looks: Looks,
@@ -119,6 +123,8 @@ impl Ticker {
             standing: None,
             stopped: None,
             fates: Vec::new(),
+            left_out: Vec::new(),
+            after_all: Vec::new(),
             told: Told::default(),
             turn: Turn::default(),
             looks: Looks::default(),
@@ -153,6 +159,11 @@ impl Ticker {
     /// What became of the jobs whose runs have ended since this was last asked; the last thousand.
     pub fn take_fates(&mut self) -> Vec<(String, Fate)> {
         std::mem::take(&mut self.fates)
+    }
+
+    /// What became of jobs that the last pass met and did not hand out.
+    pub fn take_left_out(&mut self) -> Vec<(String, Fate)> {
+        std::mem::take(&mut self.left_out)
     }
 
     /// One pass, with its markers, whatever became of it.
@@ -204,8 +215,8 @@ impl Ticker {
         fault::point("ticker.pass");
         self.sweep_if_due(true).await?;
         let found = self.scan(now).await?;
-        let count = found.orders.len();
-        if count > 0 {
+        let count = found.orders.len() + self.account_for(found.left_out);
+        if !found.orders.is_empty() {
             // What was changed on the host since the last pass counts from this one on.
             self.dispatcher.parts.verdicts.forget();
         }

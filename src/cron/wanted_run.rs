@@ -56,6 +56,7 @@ impl Begun {
             _ => Fate::NotLaunched {
                 execution_id: None,
                 error: why(),
+                refused: false,
             },
         })
     }
@@ -109,6 +110,7 @@ mod tests {
         let lost = Fate::NotLaunched {
             execution_id: None,
             error: "x".to_owned(),
+            refused: false,
         };
         let fates = [
             ended(true, None),

@@ -9,11 +9,15 @@ use rustix::process::{Pid, test_kill_process};
 
 use super::claim::Holder;
 use super::due::Witness;
+use super::fate::Fate;
+use super::owner_probe::{is_unbegun, liveness_of};
 use crate::db::{self, Damage, Snapshot};
+use crate::dispatch::handover::offer_left;
 use crate::error::{Error, Kind, Result};
 use crate::home::Home;
-use crate::ledger::store::utc;
-use crate::ledger::{Status, rows};
+use crate::host::identity_probe::OwnIdentity;
+use crate::ledger::store::{slot_taken, utc};
+use crate::ledger::{Claimed, Execution, ExecutionFacts, SlotAt, Status, rows};
 
 /// Rows that are looked at: all that are kept.
 const KEPT: u32 = crate::ledger::store::KEPT;
@@ -31,7 +35,7 @@ impl Runs {
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let open = rows::open_executions(connection, KEPT)?.unwrap_or_default();
         let mut runs = Self {
-            open: open.into_iter().map(|row| row.job_id).collect(),
+            open: open.iter().map(|row| row.job_id.clone()).collect(),
             ..Self::default()
         };
         for row in rows::executions(connection, KEPT)?.unwrap_or_default() {
@@ -61,6 +65,34 @@ impl Runs {
     pub(super) fn is_open(&self, job_id: &str) -> bool {
         self.open.contains(job_id)
     }
+}
+
+/// What a sweep makes of the runs that have not ended.
+#[derive(Debug, Default)]
+pub(super) struct Swept {
+    /// Those that go on, or of which that cannot be told.
+    pub(super) goes_on: Vec<Execution>,
+    /// Slots that somebody took who is gone, and that nobody has begun.
+    pub(super) unbegun: Vec<(Execution, SlotAt)>,
+    /// Those whose slots come too late by now, or that nobody wants any more, each with why.
+    pub(super) passed_by: Vec<(Execution, String)>,
+    /// Jobs of which a run is on its way to a worker, though whoever sent it is gone.
+    pub(super) on_offer: Vec<String>,
+    /// Those of whoever is gone, each with its slot.
+    pub(super) closed: Vec<(Execution, Option<SlotAt>)>,
+}
+
+/// A run that has not ended, with what is recorded of it.
+type OpenRun = (Execution, Option<ExecutionFacts>, Option<SlotAt>);
+
+fn open_runs(connection: &Connection) -> rusqlite::Result<Vec<OpenRun>> {
+    let open = rows::open_executions(connection, KEPT)?.unwrap_or_default();
+    let with_more = |row: Execution| {
+        let facts = rows::facts_of(connection, &row.id)?;
+        let slot = rows::slot_of(connection, &row)?;
+        Ok((row, facts, slot))
+    };
+    open.into_iter().map(with_more).collect()
 }
 
 /// Whether the owner of a claim, `host:pid` or that with a nonce behind, is of this host and has ended.
@@ -106,6 +138,58 @@ impl StoreWitness {
             now,
             ledger,
         })
+    }
+}
+
+impl StoreWitness {
+    /// What a sweep by this process would make of the runs that have not ended. Those that it would close are
+    /// open no longer. `passed_by` says why a slot that nobody has begun is not to be run any more.
+    pub(super) fn sweep(
+        &mut self,
+        (own, now): (&OwnIdentity, Timestamp),
+        passed_by: &dyn Fn(&str, SlotAt) -> Option<String>,
+    ) -> Swept {
+        let open = self
+            .ledger
+            .as_ref()
+            .and_then(|ledger| ledger.read(open_runs).ok());
+        let mut swept = Swept::default();
+        for (row, facts, slot) in open.unwrap_or_default() {
+            if !liveness_of(&row, facts.as_ref(), own).is_over() {
+                swept.goes_on.push(row);
+                continue;
+            }
+            if offer_left(&row, now).is_some() {
+                // On its way to a worker, whose end is awaited.
+                swept.on_offer.push(row.job_id);
+                continue;
+            }
+            match slot.filter(|_| is_unbegun(&row, facts.as_ref())) {
+                None => swept.closed.push((row, slot)),
+                Some(slot) => match passed_by(&row.job_id, slot) {
+                    Some(why) => swept.passed_by.push((row, why)),
+                    None => swept.unbegun.push((row, slot)),
+                },
+            }
+        }
+        let unbegun = swept.unbegun.iter().map(|(row, _)| row);
+        let open = swept.goes_on.iter().chain(unbegun);
+        let open = open.map(|row| &row.job_id).chain(&swept.on_offer);
+        self.runs.open = open.cloned().collect();
+        swept
+    }
+
+    /// What becomes of a slot that has an attempt already.
+    pub(super) fn taken(&self, job_id: &str, slot: SlotAt) -> Option<Fate> {
+        let look = |store: &Connection| slot_taken(store, job_id, slot);
+        match self.ledger.as_ref()?.read(look).ok()?? {
+            Claimed::Ours => None,
+            Claimed::SlotTaken {
+                execution_id,
+                status,
+                ..
+            } => Some(Fate::slot_taken(&execution_id, &status)),
+        }
     }
 }
 

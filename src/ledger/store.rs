@@ -81,6 +81,7 @@ pub struct End<'a> {
 }
 
 pub use self::delivery::UNKNOWN as DELIVERY_UNKNOWN;
+pub use self::taken::slot_taken;
 
 /// The store of executions, open for writing.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ mod cron_dry_run;
 mod cron_edges;
 mod cron_edit;
 mod cron_ends;
+mod cron_foretold;
 mod cron_full;
 mod cron_held;
 mod cron_ids;

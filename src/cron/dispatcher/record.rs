@@ -6,7 +6,7 @@ use crate::cron::finish::{self, Settles};
 use crate::cron::job::Job;
 use crate::cron::jobs_file::Change;
 use crate::ledger::store::utc;
-use crate::ledger::{End, Outcome, Slot, Untold};
+use crate::ledger::{End, Execution, Outcome, Slot, Untold};
 
 impl Order {
     /// Whether a ticker asks, which asks again.
@@ -29,7 +29,11 @@ impl Order {
 
     /// A run of the job goes on. A slot that comes while another is run is left out; a run by hand takes no
     /// slot, and keeps it waiting.
-    pub(super) fn met_by(&self, is_by_hand: bool, why: String) -> Fate {
+    pub(in crate::cron) fn met_by(&self, run: &Execution) -> Fate {
+        let since = run.claimed_at.as_ref().map(|stamp| stamp.text.as_str());
+        let (id, since) = (&run.id, since.unwrap_or_default());
+        let why = format!("a run of it is still going on ({id}, since {since})");
+        let is_by_hand = run.source == "direct";
         let is_left_out = self.slot.is_some() && !is_by_hand;
         if is_left_out || !self.is_of_a_ticker() {
             Fate::Skipped(why)
@@ -39,7 +43,7 @@ impl Order {
     }
 
     /// Something stood against the claim. Whose run it is that holds the job its row will say.
-    pub(super) fn stopped_by(&self, obstacle: &Obstacle) -> Fate {
+    pub(in crate::cron) fn stopped_by(&self, obstacle: &Obstacle) -> Fate {
         let is_held = matches!(obstacle, Obstacle::Held { .. });
         if is_held && self.is_of_a_ticker() {
             Fate::Waits(obstacle.text())

@@ -25,10 +25,10 @@ pub struct Unbegun {
 }
 
 /// The moment at which a slot is judged, and the operator's switch for those that come late.
-struct Terms {
-    now: Timestamp,
-    zone: TimeZone,
-    catches_up: bool,
+pub(in crate::cron) struct Terms {
+    pub(in crate::cron) now: Timestamp,
+    pub(in crate::cron) zone: TimeZone,
+    pub(in crate::cron) catches_up: bool,
 }
 
 impl Dispatcher {
@@ -82,7 +82,7 @@ impl Dispatcher {
 
 impl Terms {
     /// The job, where its slot is still to be run; else what becomes of the slot, and why.
-    fn judge<'j>(
+    pub(in crate::cron) fn judge<'j>(
         &self,
         job: Option<&'j RawJob>,
         slot: Timestamp,

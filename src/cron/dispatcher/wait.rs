@@ -11,11 +11,11 @@ use super::unbegun::Unbegun;
 use super::{Dispatcher, Fate, Order, blocking};
 use crate::child::spawn::Watch;
 use crate::cron::job::Job;
+use crate::cron::owner_probe::{is_unbegun, liveness_of};
 use crate::dispatch::handover::offer_left;
 use crate::dispatch::launcher::Worker;
 use crate::error::Result;
-use crate::host::liveness::{BootMark, Identity, Liveness, judge};
-use crate::host::liveness_probe;
+use crate::host::liveness::Liveness;
 use crate::ledger::{Execution, ExecutionFacts, Owner, SlotAt, Status, rows};
 
 /// How often it is looked at a run of another dispatcher whose owner lives.
@@ -65,9 +65,7 @@ impl Dispatcher {
         let of_job = |row: &Execution| row.job_id == job_id && !self.was_left_behind(row);
         for row in open.into_iter().filter(of_job) {
             if !self.liveness_of(&row).await?.is_over() {
-                let since = row.claimed_at.map(|stamp| stamp.text).unwrap_or_default();
-                let reason = format!("a run of it is still going on ({}, since {since})", row.id);
-                return Ok(Some(order.met_by(row.source == "direct", reason)));
+                return Ok(Some(order.met_by(&row)));
             }
         }
         Ok(None)
@@ -107,30 +105,9 @@ impl Dispatcher {
 
     /// Whether the owner of a row lives.
     async fn liveness(&self, row: &Execution, facts: Option<&ExecutionFacts>) -> Result<Liveness> {
-        let unsigned = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
-        let boot = facts.and_then(|facts| {
-            let id = facts.boot_id.clone()?;
-            Some(BootMark {
-                id,
-                init_start: unsigned(facts.pid1_start),
-            })
-        });
-        let pid = row.pid.and_then(|pid| u32::try_from(pid).ok()).unwrap_or(0);
-        let recorded = Identity {
-            pid,
-            start_ticks: unsigned(row.process_started_at),
-            boot,
-            ..Identity::default()
-        };
+        let (row, facts) = (row.clone(), facts.cloned());
         let own = self.parts.identity.clone();
-        blocking(move || {
-            let boot = own.boot_id.map(|id| BootMark {
-                id,
-                init_start: own.init_start,
-            });
-            Ok(judge(&recorded, &liveness_probe::observe_here(pid, boot)))
-        })
-        .await
+        blocking(move || Ok(liveness_of(&row, facts.as_ref(), &own))).await
     }
 
     /// Waits until an execution has ended, whoever runs it, and closes its row where it is still open:
@@ -213,8 +190,9 @@ impl Dispatcher {
                 continue;
             }
             // Nobody has inherited it yet.
-            let is_fresh = row.status == Status::Claimed && facts.is_none();
-            if is_fresh && let Some(slot) = self.slot_of(&row).await? {
+            if is_unbegun(&row, facts.as_ref())
+                && let Some(slot) = self.slot_of(&row).await?
+            {
                 unbegun.push((row, slot));
                 continue;
             }

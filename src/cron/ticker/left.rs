@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use super::Ticker;
 use crate::cron::dispatcher::{Fate, Held, Unbegun};
 use crate::cron::job::Job;
-use crate::cron::scan::DueJob;
+use crate::cron::scan::{DueJob, LeftOut};
 use crate::cron::scan_driver;
 use crate::error::Result;
 
@@ -128,6 +128,7 @@ impl Ticker {
         (self.dispatcher.parts.say)(&format!(
             "A slot of job {job_id} was taken and never run; it is run now."
         ));
+        self.after_all.push((job_id.clone(), slot.at));
         self.submit(DueJob {
             job_id,
             job,
@@ -135,5 +136,19 @@ impl Ticker {
             manual: false,
             stagger: Duration::ZERO,
         });
+    }
+
+    /// Keeps what became of what a scan left out, for whoever asks after a pass by hand. Gives how many jobs the
+    /// pass met before it and in it, beside those that the scan handed out. A slot that is run after all was
+    /// met already.
+    pub(super) fn account_for(&mut self, left_out: Vec<LeftOut>) -> usize {
+        let after_all = std::mem::take(&mut self.after_all);
+        let is_run = |left: &LeftOut| {
+            let mut run = after_all.iter();
+            run.any(|(id, slot)| *id == left.job_id && left.slot == Some(*slot))
+        };
+        let left_out = left_out.into_iter().filter(|left| !is_run(left));
+        self.left_out = left_out.map(|left| (left.job_id, left.fate)).collect();
+        after_all.len() + self.left_out.len()
     }
 }

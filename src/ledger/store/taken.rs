@@ -3,7 +3,29 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Claimed, Owner};
+use crate::db::Columns;
+use crate::ledger::SlotAt;
 use crate::ledger::slot::Outcome;
+use crate::ledger::store::utc;
+
+/// Who has a slot, in a ledger that may be of the other program.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn slot_taken(
+    connection: &Connection,
+    job_id: &str,
+    slot: SlotAt,
+) -> rusqlite::Result<Option<Claimed>> {
+    if Columns::of(connection, "executions")?.is_none() {
+        return Ok(None);
+    }
+    let slot = Some(utc(slot.at));
+    if Columns::of(connection, "cron_slots")?.is_none() {
+        return by_row(connection, job_id, slot.as_deref());
+    }
+    look(connection, job_id, slot.as_deref())
+}
 
 /// Who has a slot. The row of a run goes with a thousand newer ones; that its slot was run is known for
 /// longer.
@@ -12,14 +34,7 @@ pub(super) fn look(
     job_id: &str,
     slot: Option<&str>,
 ) -> rusqlite::Result<Option<Claimed>> {
-    let row = connection
-        .query_row(
-            "SELECT id, status, process_id, pid, process_started_at FROM executions
-             WHERE job_id = ?1 AND scheduled_instant = ?2 ORDER BY claimed_at DESC LIMIT 1",
-            params![job_id, slot],
-            taken_row,
-        )
-        .optional()?;
+    let row = by_row(connection, job_id, slot)?;
     if row.is_some() {
         return Ok(row);
     }
@@ -43,6 +58,18 @@ pub(super) fn look(
     };
     connection
         .query_row(sql, params![job_id, slot], ran)
+        .optional()
+}
+
+fn by_row(
+    connection: &Connection,
+    job_id: &str,
+    slot: Option<&str>,
+) -> rusqlite::Result<Option<Claimed>> {
+    let sql = "SELECT id, status, process_id, pid, process_started_at FROM executions
+         WHERE job_id = ?1 AND scheduled_instant = ?2 ORDER BY claimed_at DESC LIMIT 1";
+    connection
+        .query_row(sql, params![job_id, slot], taken_row)
         .optional()
 }
 
