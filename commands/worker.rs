@@ -24,6 +24,9 @@ pub(crate) struct Worker {
     /// The manager to place this process with
     #[arg(long, value_name = "MANAGER")]
     manager: Option<ManagerWord>,
+    /// Ask that manager for a service at once, and for no scope
+    #[arg(long)]
+    services_only: bool,
     /// End rather than run where a restart of the dispatcher would kill it
     #[arg(long)]
     require_placement: bool,
@@ -50,6 +53,7 @@ impl Worker {
                 ManagerWord::System => Manager::System,
                 ManagerWord::User => Manager::User,
             },
+            services_only: self.services_only,
             runtime_dir: runtime.environ.text("XDG_RUNTIME_DIR").map(Into::into),
             uid: runtime.account.uid,
             limits: Limits {

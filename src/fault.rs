@@ -4,11 +4,20 @@
 use std::time::Duration;
 
 #[cfg(debug_assertions)]
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+#[cfg(debug_assertions)]
+use rustix::process::{Signal, getpid, kill_process};
 
 /// Names the place at which the process kills itself; `PLACE:3` is the third time that it comes there.
 /// `PLACE=WORDS` has it say these words on stderr first, `PLACE~` is stopped only, until SIGCONT, and at
 /// `PLACE!` it panics, as a defect of ours would.
+///
+/// `@DIRECTORY` names a directory of such places instead: whoever comes to one first, of all processes, takes
+/// its entry away and is the only one. `PLACE+` is a second entry of the same place.
 pub const VARIABLE: &str = "__HERMES_FAULT";
 
 /// Milliseconds between two stamps of progress, instead of as many as there are.
@@ -24,24 +33,58 @@ static TIMES: AtomicU32 = AtomicU32::new(0);
 /// Where that was asked for.
 #[cfg(debug_assertions)]
 pub fn point(place: &str) {
-    use rustix::process::{Signal, getpid, kill_process};
     let asked = variable(VARIABLE).unwrap_or_default();
-    let (named, words) = asked.split_once('=').unwrap_or((&asked, ""));
-    let (named, signal) = match named.strip_suffix('~') {
-        Some(named) => (named, Signal::STOP),
-        None => (named, Signal::KILL),
+    let fall = match asked.strip_prefix('@') {
+        Some(directory) => taken_from(Path::new(directory), place),
+        None => Fall::at(place, &asked).filter(|fall| {
+            let time: u32 = fall.time.parse().unwrap_or(1);
+            TIMES.fetch_add(1, Ordering::Relaxed) + 1 == time
+        }),
     };
-    let (named, panics) = match named.strip_suffix('!') {
-        Some(named) => (named, true),
-        None => (named, false),
-    };
-    let (named, time) = named.split_once(':').unwrap_or((named, "1"));
-    if named == place && TIMES.fetch_add(1, Ordering::Relaxed) + 1 == time.parse().unwrap_or(1) {
+    if let Some(fall) = fall {
         let _nobody_may_listen =
-            std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
-        assert!(!panics, "a defect that was asked for");
-        let _a_kill_does_not_return = kill_process(getpid(), signal);
+            std::io::Write::write_all(&mut std::io::stderr(), fall.words.as_bytes());
+        assert!(fall.signal.is_some(), "a defect that was asked for");
+        let _a_kill_does_not_return = fall.signal.map(|signal| kill_process(getpid(), signal));
     }
+}
+
+/// What is asked for at a place.
+#[cfg(debug_assertions)]
+struct Fall {
+    /// None: it panics.
+    signal: Option<Signal>,
+    time: String,
+    words: String,
+}
+
+#[cfg(debug_assertions)]
+impl Fall {
+    fn at(place: &str, asked: &str) -> Option<Self> {
+        let (named, words) = asked.split_once('=').unwrap_or((asked, ""));
+        let (named, signal) = match (named.strip_suffix('~'), named.strip_suffix('!')) {
+            (Some(named), _) => (named, Some(Signal::STOP)),
+            (_, Some(named)) => (named, None),
+            (None, None) => (named, Some(Signal::KILL)),
+        };
+        let (named, time) = named.split_once(':').unwrap_or((named, "1"));
+        let (time, words) = (time.to_owned(), words.to_owned());
+        (named.trim_end_matches('+') == place).then_some(Self {
+            signal,
+            time,
+            words,
+        })
+    }
+}
+
+/// What an entry of this place asks for, which is gone then for anybody who comes later.
+#[cfg(debug_assertions)]
+fn taken_from(directory: &Path, place: &str) -> Option<Fall> {
+    let mut entries = fs_err::read_dir(directory).into_iter().flatten().flatten();
+    entries.find_map(|entry| {
+        let fall = Fall::at(place, &entry.file_name().to_string_lossy())?;
+        fs_err::remove_file(entry.path()).is_ok().then_some(fall)
+    })
 }
 
 /// A pace, or the one that the environment names instead.

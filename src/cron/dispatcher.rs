@@ -53,6 +53,7 @@ mod saved;
 pub mod settings;
 mod told;
 mod unbegun;
+mod units;
 mod wait;
 
 /// What a dispatcher is made of.

@@ -213,7 +213,7 @@ impl Ticker {
             return Ok(Pass::Busy);
         };
         fault::point("ticker.pass");
-        self.sweep_if_due(true).await?;
+        let has_swept = self.sweep_if_due(true).await?;
         let found = self.scan(now).await?;
         let count = found.orders.len() + self.account_for(found.left_out);
         if !found.orders.is_empty() {
@@ -222,6 +222,10 @@ impl Ticker {
         }
         for order in found.orders {
             self.submit(order);
+        }
+        if has_swept {
+            // Last: a manager that is mute takes its time.
+            self.dispatcher.end_units_left().await;
         }
         Ok(Pass::Done(count))
     }

@@ -99,6 +99,7 @@ struct Seat {
 /// offer, or the ledger refuses.
 pub async fn run(orders: Orders, clock: Arc<dyn Clock>) -> Result<Ending> {
     let Some(seat) = take_seat(&orders).await? else {
+        fault::point("worker.handed_on");
         return Ok(Ending::HandedOn);
     };
     fault::point("worker.placed");
@@ -247,6 +248,7 @@ impl Worker {
             )
             .with_hint("another worker has it, or its dispatcher took it back"));
         }
+        fault::point("worker.won");
         self.record(None)
     }
 

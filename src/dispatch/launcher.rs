@@ -27,6 +27,8 @@ const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
 pub struct Orders {
     /// Where it is to place itself; `None`: nowhere.
     pub manager: Option<Manager>,
+    /// That one would hang at a scope: it is asked for a service at once.
+    pub services_only: bool,
     /// Rather end than run where a restart of the dispatcher would kill it.
     pub require_placement: bool,
     /// `MemoryMax` of its unit, in bytes.
@@ -44,6 +46,9 @@ impl Orders {
         ];
         if let Some(manager) = self.manager {
             words.extend(["--manager".to_owned(), manager.word().to_owned()]);
+        }
+        if self.services_only {
+            words.push("--services-only".to_owned());
         }
         if self.require_placement {
             words.push("--require-placement".to_owned());
@@ -209,6 +214,7 @@ mod tests {
     fn orders_hold_nothing_but_what_the_operator_may_see() {
         let orders = Orders {
             manager: Some(Manager::User),
+            services_only: true,
             require_placement: true,
             memory_max: Some(64),
         };
@@ -219,7 +225,7 @@ mod tests {
             .collect();
         assert_eq!(
             words.join(" "),
-            "worker --execution abc --manager user --require-placement --memory-max 64"
+            "worker --execution abc --manager user --services-only --require-placement --memory-max 64"
         );
     }
 }

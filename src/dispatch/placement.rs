@@ -23,6 +23,8 @@ pub struct Wish {
     pub description: String,
     /// Which manager.
     pub manager: Manager,
+    /// Its way to PID 1 is known to hang, and it would hang at a scope: a service is asked for at once.
+    pub services_only: bool,
     /// Runtime directory of the user manager.
     pub runtime_dir: Option<PathBuf>,
     /// The uid that runs this.
@@ -67,6 +69,13 @@ pub fn placed_in(cgroup: &str, execution_id: &str) -> Option<String> {
     unit.starts_with(&start).then(|| unit.to_owned())
 }
 
+/// The execution for which a unit was made, by its name.
+#[must_use]
+pub fn execution_of(unit: &str) -> Option<&str> {
+    let (id, _fresh) = unit.strip_prefix(UNIT_PREFIX)?.rsplit_once('-')?;
+    Some(id)
+}
+
 /// A fresh name: a failed unit keeps its own.
 fn unit_name(execution_id: &str, kind: &str) -> String {
     let fresh = Uuid::new_v4().simple().to_string();
@@ -83,10 +92,19 @@ pub async fn place(wish: &Wish, argv: &[String]) -> Placed {
         let because = format!("the {} manager does not answer", wish.manager.word());
         return Placed::Nowhere { because };
     };
-    let refused = match try_scope(&client, wish, until).await {
-        Ok(placed) => return placed,
-        Err(refused) => refused,
+    let refused = if wish.services_only {
+        "the manager would hang at one".to_owned()
+    } else {
+        match try_scope(&client, wish, until).await {
+            Ok(placed) => return placed,
+            Err(refused) => refused,
+        }
     };
+    if Instant::now() >= until {
+        // Whoever did not answer in that time would start a service for which nobody waits any more.
+        let because = format!("no scope ({refused})");
+        return Placed::Nowhere { because };
+    }
     match try_service(&client, wish, argv, until).await {
         Ok(placed) => placed,
         Err(also) => Placed::Nowhere {
@@ -234,6 +252,8 @@ mod tests {
         assert_ne!(unit_name("abc", "scope"), unit_name("abc", "scope"));
         let cgroup = format!("/app.slice/{}", unit_name("abc", "scope"));
         assert!(placed_in(&cgroup, "abc").is_some());
+        assert_eq!(execution_of(&unit_name("a-bc", "service")), Some("a-bc"));
+        assert_eq!(execution_of("hermes.service"), None);
     }
 
     #[test]
@@ -242,6 +262,7 @@ mod tests {
             execution_id: "abc".into(),
             description: String::new(),
             manager: Manager::User,
+            services_only: false,
             runtime_dir: None,
             uid: 990,
             limits: Limits::default(),

@@ -12,6 +12,7 @@ use super::facts::DispatchFacts;
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::host::choose::Choice;
+use crate::host::placement;
 use crate::host::probe::{Caller, complete, observe};
 
 /// How long a verdict is good, as in Hermes Agent.
@@ -24,6 +25,8 @@ const DEADLINE: Duration = Duration::from_secs(3);
 pub struct Verdict {
     /// The facts of the decision.
     pub facts: DispatchFacts,
+    /// The user manager's way to PID 1 hangs, and it would hang at a scope as well.
+    pub scopes_hang: bool,
     /// The runtime directory that may be believed.
     pub runtime_dir: Option<String>,
     /// Memory of the machine, in bytes.
@@ -113,6 +116,7 @@ impl Verdicts {
         let (derived, _guesses) = derive(&facts);
         Ok(Verdict {
             facts: derived,
+            scopes_hang: placement::hangs(&facts.system_bus),
             runtime_dir: facts.runtime_dir.path.clone(),
             memory: facts.machine.memory.total,
         })

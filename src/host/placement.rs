@@ -3,7 +3,7 @@
 //! A user manager may not move a process out of another part of the cgroup tree itself; it asks PID 1
 //! over the system bus. So a bus that is absent or hung, or a PID 1 that is, stops every scope.
 
-use crate::bus::{Door, Failure, FailureKind, Placement, Stage, SystemBusReport};
+use crate::bus::{Door, DoorReport, Failure, FailureKind, Placement, Stage, SystemBusReport};
 
 /// What at the system bus keeps every user manager from asking PID 1.
 #[must_use]
@@ -34,10 +34,22 @@ pub fn hindrance(system: &SystemBusReport) -> Option<Placement> {
     })
 }
 
+/// Whether that way hangs. A user manager that lost it refuses a scope at once; where it hangs, a manager that is
+/// asked for a scope hangs with it.
+#[must_use]
+pub fn hangs(system: &SystemBusReport) -> bool {
+    let mut doors = system.doors.iter();
+    let bus = doors.find(|door| door.door == Door::SystemBus);
+    let refusal = bus.and_then(DoorReport::refusal);
+    refusal.is_some_and(|(_, failure)| {
+        matches!(failure.kind, FailureKind::Mute | FailureKind::BacklogFull)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::{DoorReport, LogindReport, StageReport};
+    use crate::bus::{LogindReport, StageReport};
 
     fn system(refused: Option<(Stage, FailureKind)>) -> SystemBusReport {
         let stages = refused.map(|(stage, kind)| StageReport {
@@ -72,6 +84,17 @@ mod tests {
         assert_eq!(unable(Stage::Authenticate, FailureKind::Mute), no_bus);
         let init = unable(Stage::ManagerAnswers, FailureKind::Mute);
         assert_eq!(init, Some(FailureKind::InitMute));
+    }
+
+    #[test]
+    fn a_way_that_is_barred_hangs_or_does_not() {
+        let told = |stage, kind| hangs(&system(Some((stage, kind))));
+        assert!(told(Stage::Authenticate, FailureKind::Mute));
+        assert!(told(Stage::Connect, FailureKind::BacklogFull));
+        assert!(told(Stage::ManagerAnswers, FailureKind::Mute));
+        assert!(!told(Stage::Socket, FailureKind::Absent));
+        assert!(!told(Stage::Connect, FailureKind::Refused));
+        assert!(!hangs(&system(None)));
     }
 
     #[test]

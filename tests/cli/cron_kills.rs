@@ -25,15 +25,17 @@ use crate::common::serving;
 const BEGIN: &str = "2026-06-17T10:00:01Z";
 
 /// Places at which a serve kills itself, and those at which each of its workers does.
-const PLACES: [&str; 17] = [
+const PLACES: [&str; 19] = [
     "scan.recorded",
     "scan.saved",
     "dispatcher.claimed",
     "dispatcher.row",
     "dispatcher.offered",
     "dispatcher.spawned",
+    "dispatcher.answered",
     "worker.placed",
     "worker.payload",
+    "worker.won",
     "worker.adopted",
     "worker.acknowledged",
     "worker.ran",

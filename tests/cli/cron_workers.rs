@@ -148,6 +148,35 @@ fn acknowledges_after(seconds: i64) {
 }
 
 #[test]
+fn an_offer_that_comes_to_nothing_is_made_once_more_and_the_second_worker_runs_the_job_once() {
+    let sandbox = with(&[due(&json!({}))]);
+    script(&sandbox, "ok.sh", RAN);
+    let faults = sandbox.home().join("faults");
+    std::fs::create_dir(&faults).expect("a directory");
+    sandbox.write("faults/worker.payload", "");
+    let output = hermes(&sandbox, &["cron", "tick"])
+        .env("__HERMES_FAULT", format!("@{}", faults.display()))
+        .output()
+        .expect("it runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let why = "the worker did not adopt its execution (it was killed by signal 9)";
+    assert!(
+        told.contains(&format!("is offered again: {why}.")),
+        "{told}"
+    );
+    let ran = std::fs::read_to_string(sandbox.home().join("ran")).expect("it ran");
+    assert_eq!(ran, "ran\n", "once");
+    let sql = "SELECT status, mode, mechanism, detail, (SELECT count(*) || '' FROM executions)
+               FROM executions JOIN execution_facts ON execution_id = id";
+    let noted = format!("offered twice: {why}");
+    let expected = ["completed", "in_process", "child", &noted, "1"];
+    assert_eq!(row(&sandbox, sql), expected);
+    let sql = "SELECT outcome, count(*) || '' FROM cron_slots";
+    assert_eq!(row(&sandbox, sql), ["run", "1"]);
+}
+
+#[test]
 fn what_cannot_be_recorded_of_a_run_does_not_end_it() {
     let sandbox = with(&[due(&json!({}))]);
     let go = sandbox.fifo("go");

@@ -1,5 +1,6 @@
 //! The job of the rig's home: due, begun, let go; and what the ledger keeps of it.
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{HOME, Rig};
@@ -9,8 +10,15 @@ pub(super) const WAITS: &str = "echo >began; read go <go; echo done";
 
 /// Makes the job due, by now and by any later time.
 pub(super) fn due(rig: &Rig) {
+    due_at(rig, Timestamp::now());
+}
+
+/// The same, by the clock of a serve.
+pub(super) fn due_at(rig: &Rig, now: Timestamp) {
+    let slot = now - SignedDuration::from_secs(30);
+    let slot = slot.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00");
     rig.sh(&format!(
-        "cd {HOME} && sed -i 's/\"next_run_at\": *\"[^\"]*\"/\"next_run_at\":\"'$(date -u -d '-30 seconds' +%Y-%m-%dT%H:%M:%S.%6N)'+00:00\"/' \
+        "cd {HOME} && sed -i 's/\"next_run_at\": *\"[^\"]*\"/\"next_run_at\":\"{slot}\"/' \
          cron/jobs.json && chown --reference . cron/jobs.json"
     ));
 }
@@ -42,12 +50,12 @@ pub(super) fn ended(rig: &Rig) {
 
 /// All runs, the newest first, as `hermes cron runs` tells them.
 pub(super) fn runs(rig: &Rig) -> Vec<Value> {
-    told(rig, "runs")
+    told(rig, &["runs", "--limit", "100"])
 }
 
 /// All incidents that are open.
 pub(super) fn incidents(rig: &Rig) -> Vec<Value> {
-    told(rig, "incidents")
+    told(rig, &["incidents"])
 }
 
 /// All slots that were not run.
@@ -58,10 +66,15 @@ pub(super) fn slots_not_run(rig: &Rig) -> Vec<Value> {
     told.cloned().unwrap_or_default()
 }
 
-fn told(rig: &Rig, what: &str) -> Vec<Value> {
-    let text = rig.must(&["exec", "hermes", "cron", what, "--json", "--home", HOME]);
+fn told(rig: &Rig, what: &[&str]) -> Vec<Value> {
+    let asks = [
+        &["exec", "hermes", "cron"],
+        what,
+        &["--json", "--home", HOME],
+    ];
+    let text = rig.must(&asks.concat());
     let document: Value = serde_json::from_str(&text).expect("JSON");
-    let told = document["homes"][0][what].as_array();
+    let told = document["homes"][0][what[0]].as_array();
     told.cloned().unwrap_or_default()
 }
 

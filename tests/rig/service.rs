@@ -93,13 +93,29 @@ impl<'a> Service<'a> {
         self.seconds(60)
     }
 
+    /// The same, where it may be killed in that pass.
+    pub(super) fn minute_if_it_lives(&self) {
+        self.pass_by(60);
+        let _no_answer_from_the_dead = self.try_order("advance 60");
+    }
+
+    /// The time by its clock.
+    pub(super) fn now(&self) -> Timestamp {
+        self.now.get()
+    }
+
     /// Lets time go by.
     fn seconds(&self, seconds: u8) -> &Self {
+        self.pass_by(seconds);
+        self.order(&format!("advance {seconds}"));
+        self
+    }
+
+    /// The next life of it begins so much later.
+    fn pass_by(&self, seconds: u8) {
         self.now
             .set(self.now.get() + SignedDuration::from_secs(seconds.into()));
         self.set();
-        self.order(&format!("advance {seconds}"));
-        self
     }
 
     /// A person has it run the job, a second later: in the same minute, unless a pass is asked for.
@@ -142,16 +158,16 @@ impl<'a> Service<'a> {
     }
 
     fn order(&self, order: &str) {
+        assert_eq!(self.try_order(order).expect("an answer"), "ok\n", "{order}");
+    }
+
+    fn try_order(&self, order: &str) -> std::io::Result<String> {
         let path = self.path(&format!("{HOME}/clock.sock"));
-        let mut clock = BufReader::new(UnixStream::connect(path).expect("the clock"));
-        let line = format!("{order}\n");
-        clock
-            .get_mut()
-            .write_all(line.as_bytes())
-            .expect("an order");
+        let mut clock = BufReader::new(UnixStream::connect(path)?);
+        clock.get_mut().write_all(format!("{order}\n").as_bytes())?;
         let mut answer = String::new();
-        clock.read_line(&mut answer).expect("an answer");
-        assert_eq!(answer, "ok\n", "{order}");
+        clock.read_line(&mut answer)?;
+        Ok(answer)
     }
 
     /// A file inside; the way to it is another after a reboot.

@@ -15,6 +15,7 @@ use crate::bus::{
     systemd::MANAGER_OBJECT,
     unit::Unit,
 };
+use crate::fault;
 
 const UNIT_EXISTS: &str = "org.freedesktop.systemd1.UnitExists";
 const NO_SUCH_UNIT: &str = "org.freedesktop.systemd1.NoSuchUnit";
@@ -82,7 +83,7 @@ pub enum StartError {
         status: Option<i32>,
     },
     /// The job did not end in time; it may still.
-    #[error("the job did not end within {0:?}")]
+    #[error("the job did not end within {0:.0?}")]
     Unfinished(Duration),
 }
 
@@ -106,11 +107,14 @@ pub enum UnitEnd {
 
 impl ServiceManager for Client {
     async fn place(&self, scope: &Scope, within: Duration) -> Result<Started, StartError> {
-        self.start(&scope.name, scope.properties(), within).await
+        let places = ["worker.asks", "worker.asked"];
+        self.start(&scope.name, scope.properties(), within, places)
+            .await
     }
 
     async fn launch(&self, service: &Service, within: Duration) -> Result<Started, StartError> {
-        self.start(&service.name, service.properties(), within)
+        let places = ["worker.asks_service", "worker.asked_service"];
+        self.start(&service.name, service.properties(), within, places)
             .await
     }
 
@@ -139,6 +143,7 @@ impl Client {
         name: &str,
         properties: Properties<'_>,
         within: Duration,
+        [asks, asked]: [&str; 2],
     ) -> Result<Started, StartError> {
         let until = Instant::now() + within;
         // One deadline over all calls: a busy manager may take longer than a door's stage.
@@ -148,7 +153,9 @@ impl Client {
         };
         let starting = async {
             let mut jobs = Jobs::listen(&patient).await.map_err(StartError::Lost)?;
+            fault::point(asks);
             let (job, dropped) = patient.negotiate(name, &properties).await?;
+            fault::point(asked);
             let lost = || StartError::Lost(CallError::Broken("no end of the job".to_owned()));
             let result = jobs.end_of(&job).await.ok_or_else(lost)?;
             Ok((result, dropped))

@@ -1,19 +1,18 @@
 //! Closing the row of an execution whose owner is gone: one that came to its end by what it has saved,
 //! any other as interrupted, with an incident.
 
-use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::left_group::{Group, kill_left_in};
+use super::units::{end_units_by, wish};
 use super::{Dispatcher, blocking};
 use crate::bus::ServiceManager as _;
 use crate::child::leftovers::kill_marked;
 use crate::cron::run::EXECUTION_VARIABLE;
 use crate::cron::worker::CANCELLED;
 use crate::dispatch::ending::{Seen, cause};
-use crate::dispatch::mode::Manager;
-use crate::dispatch::placement::{Wish, open_door};
+use crate::dispatch::placement::open_door;
 use crate::error::Result;
 use crate::fault;
 use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, Status, Untold, rows};
@@ -35,7 +34,7 @@ impl Dispatcher {
         claim: Option<&str>,
     ) -> Result<bool> {
         let Some(row) = self.row(id).await?.filter(|row| row.status.is_open()) else {
-            self.forget_unit(id).await;
+            self.forget_units(id).await;
             return Ok(false);
         };
         let execution = id.to_owned();
@@ -43,7 +42,7 @@ impl Dispatcher {
             .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &execution)))
             .await?
             .unwrap_or_default();
-        let seen = self.look_back(&facts, witnessed).await;
+        let seen = self.look_back(id, &facts, witnessed).await;
         if !seen.other_boot {
             let group = self.group_of(&facts);
             self.kill_what_is_left(id, group).await;
@@ -73,7 +72,7 @@ impl Dispatcher {
     }
 
     /// What tells why a run ended.
-    async fn look_back(&self, facts: &ExecutionFacts, witnessed: Witnessed) -> Seen {
+    async fn look_back(&self, id: &str, facts: &ExecutionFacts, witnessed: Witnessed) -> Seen {
         use std::os::unix::process::ExitStatusExt as _;
         let status = match witnessed {
             Witnessed::Exit(status) => Some(status),
@@ -86,7 +85,7 @@ impl Dispatcher {
             dispatcher_gone: witnessed == Witnessed::Nothing && facts.mode == "degraded",
             ..Seen::default()
         };
-        self.look_at_unit(facts, &mut seen).await;
+        self.look_at_unit(id, facts, &mut seen).await;
         seen
     }
 
@@ -153,8 +152,10 @@ impl Dispatcher {
         let _as_far_as_it_went = blocking(kill).await;
     }
 
-    async fn look_at_unit(&self, facts: &ExecutionFacts, seen: &mut Seen) {
-        let Some(unit) = &facts.unit else { return };
+    async fn look_at_unit(&self, id: &str, facts: &ExecutionFacts, seen: &mut Seen) {
+        let Some(unit) = &facts.unit else {
+            return self.end_units(id, facts).await;
+        };
         let Some(client) = open_door(&wish(facts)).await else {
             seen.manager_gone = true;
             return;
@@ -163,8 +164,7 @@ impl Dispatcher {
             Ok(end) => seen.unit = Some(end),
             Err(_) => seen.manager_gone = true,
         }
-        let _gone_is_stopped = client.stop(unit).await;
-        let _gone_is_forgotten = client.forget(unit).await;
+        end_units_by(&client, id).await;
         // The worker was asked to end, and left it to us to learn why: its unit was stopped, by
         // somebody, or with the whole manager, which then goes as well.
         let asked = seen.signal.is_none() && seen.exit.is_none_or(|status| status == STOPPED);
@@ -176,19 +176,14 @@ impl Dispatcher {
         }
     }
 
-    /// A unit ends with its run, whatever else is left in it; one that failed after its run had ended
-    /// stays until somebody forgets it.
-    async fn forget_unit(&self, id: &str) {
-        let id = id.to_owned();
+    /// A unit ends with its run, whatever else is left in it.
+    async fn forget_units(&self, id: &str) {
+        let execution = id.to_owned();
         let facts = self
-            .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &id)))
+            .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &execution)))
             .await;
-        if let Ok(Some(facts)) = facts
-            && let Some(unit) = &facts.unit
-            && let Some(client) = open_door(&wish(&facts)).await
-        {
-            let _gone_is_stopped = client.stop(unit).await;
-            let _gone_is_forgotten = client.forget(unit).await;
+        if let Ok(Some(facts)) = facts {
+            self.end_units(id, &facts).await;
         }
     }
 }
@@ -227,22 +222,4 @@ async fn is_going(facts: &ExecutionFacts) -> bool {
         tokio::time::sleep(LOOK_AGAIN).await;
     }
     false
-}
-
-/// Which manager an execution's unit belongs to.
-fn wish(facts: &ExecutionFacts) -> Wish {
-    let uid = rustix::process::geteuid().as_raw();
-    let system = facts.manager.as_deref() == Some("system");
-    Wish {
-        execution_id: facts.execution_id.clone(),
-        description: String::new(),
-        manager: if system {
-            Manager::System
-        } else {
-            Manager::User
-        },
-        runtime_dir: Some(PathBuf::from(format!("/run/user/{uid}"))),
-        uid,
-        limits: crate::bus::Limits::default(),
-    }
 }

@@ -13,11 +13,11 @@ use crate::cron::worker::Work;
 use crate::dispatch::handover::{Acknowledgement, Next, Payload, VERSION, after_silence};
 use crate::dispatch::launcher::{self, Answer, Orders, Worker};
 use crate::dispatch::memory;
-use crate::dispatch::mode::{Decision, Kind as WorkerKind, Mode, Policy, decide};
+use crate::dispatch::mode::{Decision, Kind as WorkerKind, Mechanism, Mode, Policy, decide};
 use crate::dispatch::verdict_probe::Verdict;
 use crate::error::{Error, Kind, Result};
 use crate::fault;
-use crate::ledger::{Status, rows};
+use crate::ledger::{ExecutionFacts, Status, rows};
 use crate::runtime::NOW_VARIABLE;
 
 /// One run that a stop of this process may take along; counted as long as it is here.
@@ -60,11 +60,12 @@ impl Dispatcher {
         let payload = self.payload(claimed, id, &decision)?;
         let orders = Orders {
             manager: decision.manager,
+            services_only: verdict.scopes_hang && decision.mechanism == Some(Mechanism::Service),
             require_placement: policy.is_strict() && decision.mode == Mode::Scoped,
             memory_max: self.memory_max(&verdict),
         };
         let environment = self.worker_environment(&verdict);
-        let mut offers = 0;
+        let (mut offers, mut first) = (0, None);
         let risk = Risk::of(&self.at_risk);
         loop {
             offers += 1;
@@ -73,36 +74,58 @@ impl Dispatcher {
             fault::point("dispatcher.offered");
             let mut worker = launcher::start(&orders, &payload, &environment).await?;
             fault::point("dispatcher.spawned");
-            match worker.answer(id, since).await {
+            let why = match worker.answer(id, since).await {
                 Answer::Adopted(read) => {
+                    fault::point("dispatcher.answered");
                     self.in_hand.tell(id, true);
                     self.check_promise(&decision, &read);
+                    self.note_start(id, first.as_deref(), &read).await;
                     if read.unit.is_some() {
                         drop(risk);
                     }
                     return Ok(self.end_of(worker, Some(read), claimed, id).await);
                 }
-                answer => {
-                    let why = silence(answer, &self.parts.environment);
-                    let taken_back = self.take_back(id).await?;
-                    match after_silence(taken_back, offers, why.is_final) {
-                        Next::Wait => {
-                            self.in_hand.tell(id, true);
-                            return Ok(self.end_of(worker, None, claimed, id).await);
-                        }
-                        Next::OfferAgain => worker.kill().await,
-                        Next::GiveUp => {
-                            worker.kill().await;
-                            self.parts.verdicts.forget();
-                            return Err(if why.is_final {
-                                self.refused_now(why.text).await
-                            } else {
-                                Error::new(Kind::Unavailable, why.text)
-                            });
-                        }
-                    }
-                }
+                answer => silence(answer, &self.parts.environment),
+            };
+            let taken_back = self.take_back(id).await?;
+            let next = after_silence(taken_back, offers, why.is_final);
+            if next == Next::Wait {
+                self.in_hand.tell(id, true);
+                return Ok(self.end_of(worker, None, claimed, id).await);
             }
+            worker.kill().await;
+            if orders.manager.is_some() {
+                // Its service is no child of ours, and one that was killed on its way leaves a unit.
+                self.end_units(id, &ExecutionFacts::default()).await;
+            }
+            if next == Next::GiveUp {
+                self.parts.verdicts.forget();
+                return Err(self.given_up(why).await);
+            }
+            let (job, why) = (&claimed.job_id, why.text);
+            (self.parts.say)(&format!("Run {id} of job {job} is offered again: {why}."));
+            first = Some(why);
+        }
+    }
+
+    async fn given_up(&self, why: Silence) -> Error {
+        if why.is_final {
+            self.refused_now(why.text).await
+        } else {
+            Error::new(Kind::Unavailable, why.text)
+        }
+    }
+
+    /// Puts down beside a run what was not as planned at its start: `first` is what became of the first offer.
+    async fn note_start(&self, id: &str, first: Option<&str>, read: &Acknowledgement) {
+        let first = first.map(|why| format!("offered twice: {why}"));
+        let unplaced = read.unplaced_because.as_deref();
+        let unplaced = unplaced.map(|why| format!("not placed: {why}"));
+        let words: Vec<_> = first.into_iter().chain(unplaced).collect();
+        if !words.is_empty() {
+            let (id, words) = (id.to_owned(), words.join("; "));
+            let noted = self.with_ledger(move |ledger| ledger.note(&id, &words));
+            let _the_run_goes_on = noted.await;
         }
     }
 

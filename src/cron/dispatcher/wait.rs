@@ -118,15 +118,16 @@ impl Dispatcher {
         pid: Option<u32>,
         (id, claim): (&str, &str),
     ) -> Result<bool> {
+        let pid = match pid {
+            Some(pid) => Some(pid),
+            None => self.owner_of(id).await?,
+        };
+        // A service that took the place of the process that we started ends as somebody else.
         let status = match worker {
             Some(mut worker) if pid.is_none_or(|pid| pid == worker.pid()) => {
                 Some(worker.wait().await?)
             }
             _ => None,
-        };
-        let pid = match pid {
-            Some(pid) => Some(pid),
-            None => self.owner_of(id).await?,
         };
         if let Some(watch) = pid.map(Watch::of).transpose()?.flatten() {
             watch.ended().await?;
@@ -187,6 +188,8 @@ impl Dispatcher {
                 continue;
             }
             if self.is_being_handed_over(&row) {
+                // For half a minute at most: the next pass looks again, and not the next sweep alone.
+                self.leave_unsettled();
                 continue;
             }
             // Nobody has inherited it yet.

@@ -28,17 +28,19 @@ impl Ticker {
             return Ok(());
         }
         match self.take_turn()? {
-            Some(_lock) => self.sweep_if_due(false).await,
+            Some(_lock) => self.sweep_if_due(false).await.map(drop),
             None => Ok(()),
         }
     }
 
     /// Sweeps, where that is due or something was left open. `starts`: what was claimed and never run may
     /// be run now.
-    pub(super) async fn sweep_if_due(&mut self, starts: bool) -> Result<()> {
+    /// Returns whether it did.
+    pub(super) async fn sweep_if_due(&mut self, starts: bool) -> Result<bool> {
         let awake = self.dispatcher.parts.clock.now().monotonic;
         let is_due = self.swept_at.is_none_or(|at| awake >= at + SWEEP);
-        if self.dispatcher.take_unsettled() || is_due {
+        let sweeps = self.dispatcher.take_unsettled() || is_due;
+        if sweeps {
             self.swept_at = Some(awake);
             if let Err(error) = self.sweep(starts).await {
                 // Soon again: what goes on is not waited for before it was seen.
@@ -46,7 +48,7 @@ impl Ticker {
                 return Err(error);
             }
         }
-        Ok(())
+        Ok(sweeps)
     }
 
     /// Closes what dead owners left, and waits for what goes on without a dispatcher.

@@ -68,6 +68,19 @@ impl Ledger {
         )
     }
 
+    /// Records what was not as planned at the start of an attempt, before what is told of it already. The
+    /// cause of its end counts for more.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn note(&self, id: &str, words: &str) -> Result<bool> {
+        self.change(
+            "UPDATE execution_facts SET detail = ?2 || coalesce('; ' || detail, '')
+             WHERE execution_id = ?1 AND cause IS NULL",
+            params![id, words],
+        )
+    }
+
     /// Records that the result of an attempt did not arrive, beside the cause of its end where there is
     /// one.
     ///
