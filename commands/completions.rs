@@ -1,12 +1,13 @@
 //! `hermes completions SHELL`: made from the one definition of the command line.
 
-use clap::{Args, CommandFactory, ValueEnum};
+use clap::{Args, CommandFactory, ValueEnum, ValueHint};
 use clap_complete::generate;
 use hermes::error::{Context, Kind, Result};
 use hermes::runtime::Runtime;
 
 use crate::cli::Cli;
 use crate::exit::Exit;
+use crate::offer::each_named;
 
 /// Print the completions of a shell
 ///
@@ -43,24 +44,18 @@ impl Shell {
                 script.replace("complete -F _hermes -o", "complete -F _hermes_named -o") + BASH
             }
             Self::Zsh => {
-                let of_names = |line: &str| {
-                    let name = line.trim_start_matches(['\'', ':']);
-                    name.starts_with("job -- ") || name.starts_with("execution -- ")
-                };
-                let lines = script.lines().map(|line| {
-                    if of_names(line) {
-                        line.replace(":_default'", ":_hermes_named'") + "\n"
-                    } else {
-                        line.to_owned() + "\n"
-                    }
-                });
-                let script = lines.collect::<String>();
+                let script = script.replace(MARK_IN_ZSH, ":_hermes_named'");
                 script.replacen("_hermes() {\n", ZSH, 1)
             }
             Self::Fish => script.to_owned() + FISH,
         }
     }
 }
+
+/// Marks what names something of a home: no argument of ours takes a host.
+const MARK: ValueHint = ValueHint::Hostname;
+/// What the script of zsh has for it.
+const MARK_IN_ZSH: &str = ":_hosts'";
 
 const BASH: &str = r#"
 _hermes_named() {
@@ -104,7 +99,11 @@ impl Completions {
             Shell::Fish => clap_complete::Shell::Fish,
         };
         let mut script = Vec::new();
-        generate(shell, &mut offered(), "hermes", &mut script);
+        let mut command = match self.shell {
+            Shell::Zsh => each_named(offered(), &|_, argument| argument.value_hint(MARK)),
+            Shell::Bash | Shell::Fish => offered(),
+        };
+        generate(shell, &mut command, "hermes", &mut script);
         let script =
             String::from_utf8(script).context(Kind::Internal, "the script is no valid UTF-8")?;
         runtime.out.print(&self.shell.with_names(&script))?;

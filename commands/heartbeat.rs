@@ -6,7 +6,9 @@ use hermes::output::json;
 use hermes::runtime::Runtime;
 use hermes::server::offline::Which;
 use hermes::sessions::listing;
-use hermes::timers::heartbeat_args::{HeartbeatArgsError, HeartbeatCommand, heartbeat_command};
+use hermes::timers::heartbeat_args::{
+    HeartbeatArgsError, HeartbeatCommand, heartbeat_command, heartbeat_format_interval,
+};
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -111,7 +113,9 @@ impl Start {
             let read = json!({ "interval_seconds": interval_seconds, "prompt": prompt });
             json::print(&mut runtime.out, &read)?;
         } else {
-            let text = format!("every   {interval_seconds} s\nprompt  {prompt}\n");
+            let every =
+                heartbeat_format_interval(i64::try_from(interval_seconds).unwrap_or(i64::MAX));
+            let text = format!("every   {every}\nprompt  {prompt}\n");
             runtime.out.print(&text)?;
         }
         Ok(Exit::OK)

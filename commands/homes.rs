@@ -2,7 +2,7 @@
 
 use hermes::error::{Error, Kind, Result};
 use hermes::home::{self, Home};
-use hermes::output::quote;
+use hermes::output::{human, quote};
 use hermes::runtime::Runtime;
 
 /// Refuses a home or a profile that was named and is not there. One that nobody named, the default one or
@@ -22,6 +22,13 @@ pub(crate) fn are_there(runtime: &Runtime) -> Result<()> {
     } else {
         no_profile(&home)
     })
+}
+
+/// The heading of what is printed of one home, where several are meant.
+pub(crate) fn heading(runtime: &mut Runtime, home: &Home) -> Result<()> {
+    let path = human::printable(&home.path().display().to_string());
+    let line = runtime.out.style.heading(&path);
+    runtime.out.line(&line)
 }
 
 fn no_home(home: &Home) -> Error {

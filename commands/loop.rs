@@ -216,8 +216,13 @@ pub(crate) type Lines = fn(&View) -> Vec<TimerLine>;
 
 /// The view of the one home a command is about.
 pub(crate) fn look(runtime: &Runtime) -> Result<View> {
+    look_back(runtime, 0)
+}
+
+/// The same, with so many of the sessions that have ended.
+pub(crate) fn look_back(runtime: &Runtime, past: u32) -> Result<View> {
     let home = runtime.one_home()?;
-    let mut view = view(runtime, &home)?;
+    let mut view = view(runtime, &home, past)?;
     let stop = hermes::cron::stop_file::in_force(&home, runtime.clock.wall());
     view.stop = stop.map(|stop| stop.text());
     Ok(view)

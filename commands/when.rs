@@ -26,6 +26,12 @@ impl When {
         })
     }
 
+    /// The same, by the clock of whoever says that it is this moment.
+    pub(crate) fn by(self, now: Option<Timestamp>) -> Self {
+        let now = now.unwrap_or(self.now);
+        Self { now, ..self }
+    }
+
     /// `in 29m (14:05)`, `due 3h ago`; nothing of what does not come.
     pub(crate) fn next(&self, at: Option<Timestamp>) -> String {
         let next = |at| human::ahead(at, self.now, &self.zone);

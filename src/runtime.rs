@@ -228,6 +228,7 @@ fn terminal(environ: &Environ, options: &Options) -> Out {
         .flatten();
     let mut out = Out::new(Box::new(stdout), Box::new(stderr), style, err_style);
     out.width = width;
+    out.ascii = options.ascii;
     out
 }
 

@@ -110,8 +110,8 @@ fn end(
     let ledger = Ledger::open(&desk.home.ledger(), zone)?;
     stop_run::cancel(&ledger, &row.id, watch, desk.now)?;
     if !watch.ends_within(PATIENCE) {
-        let seconds = PATIENCE.as_secs();
-        let message = format!("worker pid {pid} was asked to end {seconds} s ago, and goes on");
+        let long = human::span(PATIENCE.as_secs_f64());
+        let message = format!("worker pid {pid} was asked to end {long} ago, and goes on");
         return Err(
             Error::new(Kind::Failed, message).with_hint("hermes cron runs tells when it has ended")
         );

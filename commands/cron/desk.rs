@@ -212,7 +212,8 @@ impl Desk {
 
 /// What a writer puts right in the shape of a store; it keeps what was there.
 fn odd(path: &Path, notes: &[ShapeNote]) -> Option<String> {
-    let words: Vec<_> = notes.iter().filter_map(ShapeNote::warning).collect();
+    let mended = notes.iter().filter(|note| note.is_put_right());
+    let words: Vec<_> = mended.map(ShapeNote::words).collect();
     (!words.is_empty()).then(|| {
         format!(
             "The job store {} is read, though {}. The next change puts that right, and keeps the file as it was in cron/backups.",

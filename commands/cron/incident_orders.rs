@@ -21,7 +21,7 @@ Examples:
   hermes cron incidents ack a1b2c3_0123456789ab --dry-run")]
 pub(super) struct Ack {
     /// The incident
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "INCIDENT")]
     id: String,
     /// Only show what would be changed
     #[arg(long)]
@@ -42,7 +42,7 @@ Examples:
   hermes cron incidents close --job nightly --dry-run")]
 pub(super) struct Close {
     /// The incidents
-    #[arg(value_name = "ID", required_unless_present = "job")]
+    #[arg(value_name = "INCIDENT", required_unless_present = "job")]
     ids: Vec<String>,
     /// All open ones of this job: its id or its name
     #[arg(long, value_name = "JOB", conflicts_with = "ids")]

@@ -5,8 +5,8 @@ use hermes::cron::redact::redact;
 use hermes::db::Stamp;
 use hermes::error::Result;
 use hermes::ledger::{Incident, IncidentState, rows};
+use hermes::output::json;
 use hermes::output::layout::{self, Step};
-use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::{Value, json};
 
@@ -14,6 +14,7 @@ use super::desk::Desk;
 use super::incident_orders::{Ack, Close};
 use super::runs::unreadable;
 use crate::exit::Exit;
+use crate::homes::heading;
 
 /// List incidents, the last seen first
 ///
@@ -79,7 +80,7 @@ enum State {
 }
 
 /// Whether an incident goes on.
-pub(super) fn is_open(incident: &Incident) -> bool {
+pub(crate) fn is_open(incident: &Incident) -> bool {
     State::Open.takes(&incident.state)
 }
 
@@ -95,7 +96,7 @@ impl State {
 }
 
 /// Incidents that are kept in mind while looking for some.
-const MOST: u32 = 10_000;
+pub(crate) const MOST: u32 = 10_000;
 
 impl Incidents {
     /// Prints them, or marks some.
@@ -125,7 +126,7 @@ impl List {
                     if self.json {
                         homes.push(unreadable(&desk.home, &error));
                     } else {
-                        heading(runtime, &desk)?;
+                        heading(runtime, &desk.home)?;
                         runtime.out.error(&error);
                     }
                     continue;
@@ -147,7 +148,7 @@ impl List {
                 continue;
             }
             if several {
-                heading(runtime, &desk)?;
+                heading(runtime, &desk.home)?;
             }
             print(runtime, &desk, &found)?;
         }
@@ -157,12 +158,6 @@ impl List {
         }
         Ok(exit)
     }
-}
-
-fn heading(runtime: &mut Runtime, desk: &Desk) -> Result<()> {
-    let path = human::printable(&desk.home.path().display().to_string());
-    let line = runtime.out.style.heading(&path);
-    runtime.out.line(&line)
 }
 
 /// All that the ledger keeps.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::desk::{Desk, warn_of};
 use super::eye::Eye;
 use crate::exit::Exit;
+use crate::homes::heading;
 
 /// List the jobs
 ///
@@ -176,9 +177,7 @@ impl List {
 
     fn print(&self, runtime: &mut Runtime, listing: &Listing, several: bool) -> Result<()> {
         if several {
-            let path = human::printable(&listing.desk.home.path().display().to_string());
-            let line = runtime.out.style.heading(&path);
-            runtime.out.line(&line)?;
+            heading(runtime, &listing.desk.home)?;
         }
         let jobs = match &listing.jobs {
             Ok(jobs) => jobs,

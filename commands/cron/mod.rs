@@ -8,7 +8,7 @@ mod edit;
 mod eye;
 mod flags;
 mod incident_orders;
-mod incidents;
+pub(crate) mod incidents;
 mod list;
 mod logs;
 pub(crate) mod next;

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::desk::Desk;
 use super::reference;
 use crate::exit::Exit;
+use crate::homes::heading;
 
 /// List runs, the newest first
 ///
@@ -100,9 +101,7 @@ impl Runs {
         }
         for (home, kept) in &homes {
             if several {
-                let path = human::printable(&home.path().display().to_string());
-                let line = runtime.out.style.heading(&path);
-                runtime.out.line(&line)?;
+                heading(runtime, home)?;
             }
             match kept {
                 Ok(kept) => print(runtime, kept, self.failed)?,

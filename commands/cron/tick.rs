@@ -16,6 +16,7 @@ use crate::cron::list::worst;
 use crate::cron::outlook::Outlook;
 use crate::cron::runs::unreadable;
 use crate::exit::Exit;
+use crate::homes::heading;
 
 /// Longest wait for jobs that a pass has started: their own limits end them earlier.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -184,9 +185,7 @@ impl Tick {
         let mut exits = Vec::new();
         for desk in &desks {
             if several && !self.json {
-                let path = human::printable(&desk.home.path().display().to_string());
-                let line = runtime.out.style.heading(&path);
-                runtime.out.line(&line)?;
+                heading(runtime, &desk.home)?;
             }
             let outlook = match Outlook::of(runtime, desk, self.at.as_deref()) {
                 Ok(outlook) => outlook,

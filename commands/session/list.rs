@@ -5,13 +5,13 @@ use hermes::error::Result;
 use hermes::output::layout::{self, Step};
 use hermes::output::{human, json, wrap};
 use hermes::runtime::Runtime;
+use hermes::sessions::ending;
 use hermes::sessions::listing::{SessionLine, past as past_line, sessions};
-use hermes::sessions::{ending, gather};
 use serde_json::{Value, json};
 
 use crate::asking;
 use crate::exit::Exit;
-use crate::r#loop::look;
+use crate::r#loop::look_back;
 use crate::when::{When, instant};
 
 /// List the open sessions of a home: who holds each, and what drives its timers
@@ -36,7 +36,7 @@ const MOST: u32 = 1_000;
 impl List {
     /// Prints them, the newest use first.
     pub(super) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        let view = look(runtime)?;
+        let view = look_back(runtime, if self.all { MOST } else { 0 })?;
         let mut lines = sessions(&view);
         if let Some(mut client) = asking::serve(runtime)? {
             held_by_serve(&mut lines, &asking::live(&mut client)?);
@@ -44,15 +44,14 @@ impl List {
         let ended: u64 = view.ended.values().sum();
         let mut left_out = view.ended;
         if self.all {
-            let past = gather::past(&runtime.one_home()?, MOST)?;
-            for one in &past {
+            for one in &view.past {
                 let why = one.end_reason.as_deref().unwrap_or("no reason");
                 if let Some(count) = left_out.get_mut(why) {
                     *count = count.saturating_sub(1);
                 }
             }
             left_out.retain(|_, count| *count > 0);
-            lines.extend(past.into_iter().map(past_line));
+            lines.extend(view.past.into_iter().map(past_line));
         }
         let left: u64 = left_out.values().sum();
         if self.json {

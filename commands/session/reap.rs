@@ -10,7 +10,6 @@ use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use hermes::server::client::Client;
 use hermes::sessions::listing;
-use hermes::sessions::moment::span;
 use hermes::sessions::plan::{Plan, Row, Verdict};
 use serde_json::{Value, json};
 
@@ -115,9 +114,7 @@ impl Reap {
         let seen = Self::unasked(&rows, runtime)?;
         if self.json {
             let mut rows: Value = rows.into_iter().map(|(_, row)| row).collect();
-            let clock = |name: &str| answer.pointer(name).and_then(Value::as_f64);
-            let clocks = clock("/now/wall").zip(clock("/now/awake"));
-            dated(&mut rows, clocks.map_or(0.0, |(wall, awake)| wall - awake));
+            dated(&mut rows, ahead(&answer));
             let document = json!({
                 "schema": "hermes.session.reap/1",
                 "dry_run": self.dry_run,
@@ -187,8 +184,9 @@ impl Reap {
         if rows.is_empty() {
             return runtime.out.line("Serve holds no session.");
         }
-        let awake = answer.pointer("/now/awake").and_then(Value::as_f64);
-        let awake = awake.unwrap_or_default();
+        let wall = answer.pointer("/now/wall").and_then(Value::as_f64);
+        let when = When::of(runtime)?.by(wall.and_then(db::instant));
+        let clock = (when, ahead(answer));
         // More than one reaper may mean the same session.
         let mut meant = [BTreeSet::new(), BTreeSet::new()];
         let rows = rows
@@ -210,7 +208,7 @@ impl Reap {
                     "interrupt" => meant[1].insert(id),
                     _ => false,
                 };
-                asked_row(*name, (row, word), awake)
+                asked_row(*name, (row, word), &clock)
             })
             .collect();
         table(rows, runtime)?;
@@ -227,6 +225,13 @@ impl Reap {
             (false, _) => format!("Reaped {sessions}, and told {turns} to stop."),
         }
     }
+}
+
+/// How far serve's wall clock is ahead of the awake time that it counts, in seconds.
+fn ahead(answer: &Value) -> f64 {
+    let clock = |name: &str| answer.pointer(name).and_then(Value::as_f64);
+    let clocks = clock("/now/wall").zip(clock("/now/awake"));
+    clocks.map_or(0.0, |(wall, awake)| wall - awake)
 }
 
 /// Serve counts awake time, which means nothing to anybody else: its instants by the wall clock, as RFC 3339.
@@ -295,7 +300,7 @@ impl Name {
     }
 }
 
-fn asked_row(name: Name, (row, word): (&Value, &str), awake: f64) -> Vec<String> {
+fn asked_row(name: Name, (row, word): (&Value, &str), (when, ahead): &(When, f64)) -> Vec<String> {
     let unbounded = row.get("unbounded").and_then(Value::as_bool) == Some(true);
     let word = if unbounded && word == "keep" {
         "keep, unbounded"
@@ -303,14 +308,13 @@ fn asked_row(name: Name, (row, word): (&Value, &str), awake: f64) -> Vec<String>
         word
     };
     let next = row.get("next_check").and_then(Value::as_f64);
-    let next = next.map(|at| format!("in {}", span(at - awake)));
     vec![
         text(row, "stored_id"),
         name.word().to_owned(),
         word.to_owned(),
         text(row, "because"),
         text(row, "holder"),
-        next.unwrap_or_default(),
+        when.next(next.and_then(|at| db::instant(at + ahead))),
     ]
 }
 

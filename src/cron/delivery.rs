@@ -11,6 +11,7 @@ use crate::agent::runner::look_up;
 use crate::child::guard::guarded;
 use crate::child::run::{End, Limits, Spec, start};
 use crate::error::{Error, Kind, Result};
+use crate::output::human::span;
 
 /// Longest delivery.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -122,7 +123,7 @@ impl Deliver for Command<'_> {
         }
         let what = match ended.end {
             End::Exited(code) => format!("exited with code {code}"),
-            End::TimedOut => format!("took longer than {} s", LIMIT.as_secs()),
+            End::TimedOut => format!("took longer than {}", span(LIMIT.as_secs_f64())),
             End::Signaled(signal) => format!("was killed by signal {signal}"),
             End::Inactive | End::Cancelled => "was stopped".to_owned(),
         };

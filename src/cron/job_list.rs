@@ -71,11 +71,9 @@ impl JobList<'_> {
     /// Jobs that were read the long way.
     #[must_use]
     pub(super) fn of(read: Jobs<RawJob>) -> Self {
-        let stays =
-            |note: &ShapeNote| matches!(note, ShapeNote::DuplicateId(_) | ShapeNote::NotJson);
         let mut list = Self {
             rest: read.rest,
-            mended: !read.notes.iter().all(stays),
+            mended: read.notes.iter().any(ShapeNote::is_put_right),
             ..Self::from(read.jobs)
         };
         if read.notes.contains(&ShapeNote::NotJson) {

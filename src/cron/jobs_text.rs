@@ -43,8 +43,13 @@ pub struct Jobs<J> {
 pub enum ShapeNote {
     /// A byte order mark before the text.
     Bom,
-    /// Raw control characters within strings.
-    ControlCharacters,
+    /// Raw control characters within strings; the first one is here.
+    ControlCharacters {
+        /// Its line, from 1.
+        line: usize,
+        /// In bytes, from 1.
+        column: usize,
+    },
     /// `NaN`, `Infinity` or halves of surrogate pairs: no JSON, but what Python writes. Kept as it is.
     NotJson,
     /// A list without the object around it.
@@ -60,19 +65,32 @@ pub enum ShapeNote {
 }
 
 impl ShapeNote {
-    /// What a person should know of it, as a fragment; none where a writer changes nothing about it.
+    /// Whether a writer puts it right; the rest is kept as it is.
     #[must_use]
-    pub fn warning(&self) -> Option<String> {
-        Some(match self {
+    pub fn is_put_right(&self) -> bool {
+        !matches!(self, Self::NotJson | Self::DuplicateId(_))
+    }
+
+    /// What a person should know of it, as a fragment.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
             Self::Bom => "it starts with a byte order mark".to_owned(),
-            Self::ControlCharacters => "it has raw control characters within texts".to_owned(),
+            Self::ControlCharacters { line, column } => {
+                format!("a raw control character stands at line {line}, column {column}")
+            }
             Self::BareList => "it is a bare list, not an object with a list".to_owned(),
             Self::Map => "its jobs are a map by id, not a list".to_owned(),
             Self::NoJobs => "it has no list of jobs".to_owned(),
             Self::Dropped(1) => "one of its entries is no job, and is left out".to_owned(),
             Self::Dropped(count) => format!("{count} of its entries are no jobs, and are left out"),
-            Self::NotJson | Self::DuplicateId(_) => return None,
-        })
+            Self::NotJson => {
+                "it holds what is no JSON (NaN, Infinity or half of a surrogate pair), which is kept as \
+                 it is"
+                    .to_owned()
+            }
+            Self::DuplicateId(id) => format!("several of its jobs have the id {id}"),
+        }
     }
 }
 
@@ -195,8 +213,9 @@ impl<'b> JobsText<'b> {
         let Some(mended) = mended else {
             return Err(syntax(&error));
         };
-        if mended.controls {
-            notes.push(ShapeNote::ControlCharacters);
+        if let Some(at) = mended.control {
+            let (line, column) = position(self.text.as_bytes(), mended.original(at));
+            notes.push(ShapeNote::ControlCharacters { line, column });
         }
         if mended.stand_ins {
             notes.push(ShapeNote::NotJson);
@@ -317,7 +336,13 @@ mod tests {
         let notes = vec![ShapeNote::Dropped(6), ShapeNote::DuplicateId("x".into())];
         assert_eq!(read(list), (vec!["x".into(), "x".into()], notes));
         let bom = "\u{feff}{\"jobs\":[{\"id\":\"a\",\"prompt\":\"tab\there \\\" \\\\\"}]}";
-        let notes = vec![ShapeNote::Bom, ShapeNote::ControlCharacters];
+        let notes = vec![
+            ShapeNote::Bom,
+            ShapeNote::ControlCharacters {
+                line: 1,
+                column: 33,
+            },
+        ];
         assert_eq!(read(bom), (vec!["a".into()], notes));
     }
 

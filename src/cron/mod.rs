@@ -52,6 +52,7 @@ mod known_probe;
 pub mod lateness;
 pub mod left_slots;
 pub mod loose;
+pub mod markers;
 pub mod markers_file;
 pub mod natural;
 pub mod needs;

@@ -12,8 +12,8 @@ use std::fmt::Write as _;
 pub(super) struct Mended {
     /// The text.
     pub(super) text: String,
-    /// Raw control characters within strings became escapes.
-    pub(super) controls: bool,
+    /// Where, in this text, the first raw control character within a string became an escape.
+    pub(super) control: Option<usize>,
     /// Something has a stand-in.
     pub(super) stand_ins: bool,
     edits: Vec<Edit>,
@@ -53,7 +53,7 @@ pub(super) fn mend(text: &str) -> Option<Mended> {
         clash: false,
         mended: Mended {
             text: String::with_capacity(text.len() + 16),
-            controls: false,
+            control: None,
             stand_ins: false,
             edits: Vec::new(),
         },
@@ -203,8 +203,9 @@ impl Mender<'_> {
             }
             Some('\\') => self.escape(),
             Some(control) => {
+                let at = self.mended.text.len();
+                self.mended.control.get_or_insert(at);
                 self.replace(1, &format!("\\u{:04x}", u32::from(control)));
-                self.mended.controls = true;
             }
         }
         true

@@ -13,6 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::host::identity_probe::OwnIdentity;
 use crate::host::liveness::{Identity, Liveness};
 use crate::ledger::{Cause, Execution, ExecutionFacts, Ledger, Status};
+use crate::output::human;
 
 /// A worker gives what it runs 10 s to end, then makes it end, and then writes what became of it.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -111,8 +112,8 @@ pub fn give_up(ledger: &Ledger, row: &Execution, now: Timestamp) -> Result<()> {
     if let Some(left) = offer_left(row, now) {
         let message = "it is on offer, and a worker may be on its way with it";
         let hint = format!(
-            "try again in {} s: hermes cron cancel {}",
-            left.as_millis().div_ceil(1000),
+            "try again in {}: hermes cron cancel {}",
+            human::span(left.as_secs_f64().ceil()),
             row.id
         );
         return Err(Error::new(Kind::Busy, message).with_hint(hint));

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
+use super::markers::{beat, epoch, tick_error};
 use super::stop_file;
 use super::view_firing::{Dispatch, Situation};
 use crate::config::{Config, Settings};
@@ -56,12 +57,13 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         }
     });
     let marker = |name: &str| text(&home.cron().join(name));
-    let instant = |name: &str| marker(name).and_then(|text| epoch(&text));
-    let last_success = instant("ticker_last_success");
-    let last_error = marker("ticker_last_error").and_then(|text| tick_error(&text));
+    let last_success = marker("ticker_last_success").and_then(|text| epoch(&text));
+    let last_error = marker("ticker_last_error")
+        .and_then(|text| tick_error(&text))
+        .map(|error| (error.at, error.text));
     Situation {
         scheduler,
-        last_tick: instant("ticker_heartbeat"),
+        last_tick: marker("ticker_heartbeat").and_then(|text| Some(beat(&text)?.at)),
         last_success,
         last_error: last_error.filter(|(failed, _)| Some(*failed) > last_success),
         stop: stop_file::in_force(home, now),
@@ -167,31 +169,4 @@ fn text(path: &Path) -> Option<String> {
         .read_to_string(&mut text)
         .ok()?;
     Some(text)
-}
-
-/// Seconds since 1970, the first word of a marker.
-fn epoch(text: &str) -> Option<Timestamp> {
-    let seconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;
-    let since = SignedDuration::try_from_secs_f64(seconds).ok()?;
-    Timestamp::from_duration(since).ok()
-}
-
-fn tick_error(text: &str) -> Option<(Timestamp, String)> {
-    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let words = rest.lines().next().unwrap_or_default().trim();
-    Some((epoch(first)?, words.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn markers_of_both_programs_are_read() {
-        let at = epoch("1795991999.5 4242").unwrap();
-        assert_eq!(at.as_millisecond(), 1_795_991_999_500);
-        assert_eq!(epoch("soon"), None);
-        let (_, words) = tick_error("1795991999.87\nOSError: no space\n").unwrap();
-        assert_eq!(words, "OSError: no space");
-    }
 }

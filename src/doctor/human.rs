@@ -54,19 +54,7 @@ impl Page {
         if !self.look.style.is_ascii() || text.is_ascii() {
             return text;
         }
-        let mut ascii = String::with_capacity(text.len() + 8);
-        for c in text.chars() {
-            match c {
-                c if c.is_ascii() => ascii.push(c),
-                // Signs that our own words use have a spelling.
-                '\u{d7}' => ascii.push('x'),
-                '\u{b5}' | '\u{3bc}' => ascii.push('u'),
-                '\u{2013}' | '\u{2014}' => ascii.push('-'),
-                '\u{2026}' => ascii.push_str("..."),
-                c => ascii.extend(c.escape_unicode()),
-            }
-        }
-        ascii
+        human::ascii(&text).into_owned()
     }
 
     /// An empty line, unless there is one already or nothing at all.

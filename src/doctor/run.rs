@@ -26,6 +26,7 @@ use crate::host::facts::OwnName;
 use crate::host::locks::LockTable;
 use crate::host::{Fact, Facts};
 use crate::output::Out;
+use crate::output::json::ascii;
 use crate::runtime::Runtime;
 pub use budget::Budget;
 pub use judge::judge;
@@ -76,6 +77,7 @@ pub struct View {
 #[must_use]
 pub fn render(report: &Report, view: &View, out: &Out) -> String {
     match view.format {
+        Format::Json if out.ascii => ascii(&json::render(report)),
         Format::Json => json::render(report),
         Format::Plain => plain::render(report, view.least),
         Format::Human => human::render(

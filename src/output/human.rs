@@ -1,5 +1,7 @@
 //! Words for people: durations, counts, plurals, and text from the host made safe to print.
 
+use std::borrow::Cow;
+
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -26,6 +28,14 @@ pub fn duration(seconds: i64) -> String {
         }
     }
     parts.join(" ")
+}
+
+/// The same of a measured time, to the second; what would be negative is `0s`.
+#[must_use]
+pub fn span(seconds: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "clamped")]
+    let whole = seconds.round().clamp(0.0, 1e15) as i64;
+    duration(whole)
 }
 
 /// How long ago, or in how long: `7h 5m ago`, `in 3m`, `now`.
@@ -108,6 +118,26 @@ pub fn printable(text: &str) -> String {
         }
     }
     shown
+}
+
+/// Text in ASCII: signs that our own words use have a spelling, any other is written as its number.
+#[must_use]
+pub fn ascii(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let mut ascii = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() => ascii.push(c),
+            '\u{d7}' => ascii.push('x'),
+            '\u{b5}' | '\u{3bc}' => ascii.push('u'),
+            '\u{2013}' | '\u{2014}' => ascii.push('-'),
+            '\u{2026}' => ascii.push_str("..."),
+            c => ascii.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(ascii)
 }
 
 /// Whether a terminal might act on this character, or hide it.

@@ -14,6 +14,9 @@ use crate::error::{Context, Kind, Result};
 /// When it cannot be written.
 pub fn print(out: &mut Out, document: &impl Serialize) -> Result<()> {
     let text = text(document).context(Kind::Internal, "failed to make the JSON document")?;
+    if out.ascii {
+        return out.line(&ascii(&text));
+    }
     out.line(&text)
 }
 
@@ -28,14 +31,25 @@ pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
 /// The same document, with what a terminal might act on written as escapes: JSON leaves DEL, the C1
 /// controls and marks of direction as they are, and they occur inside strings only.
 fn visible(text: &str) -> String {
-    let acts = |c: char| c != '\n' && human::is_unsafe(c);
-    if !text.chars().any(acts) {
+    escaped(text, |c| c != '\n' && human::is_unsafe(c))
+}
+
+/// The same document in ASCII.
+#[must_use]
+pub fn ascii(text: &str) -> String {
+    escaped(text, |c| !c.is_ascii())
+}
+
+fn escaped(text: &str, wanted: impl Fn(char) -> bool) -> String {
+    if !text.chars().any(&wanted) {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if acts(c) {
-            let _infallible = write!(shown, "\\u{:04x}", u32::from(c));
+        if wanted(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _infallible = write!(shown, "\\u{unit:04x}");
+            }
         } else {
             shown.push(c);
         }

@@ -2,7 +2,7 @@
 //! not, and off a terminal always the table.
 
 use super::table::table;
-use super::{Out, human, wrap};
+use super::{Out, wrap};
 
 /// What is left at least of a text that is cut, in columns.
 const LEAST: usize = 20;
@@ -28,7 +28,7 @@ pub enum Step<'a> {
 pub fn rows(out: &Out, headings: &[&str], steps: &[Step<'_>], rows: Vec<Vec<String>>) -> String {
     let whole: Vec<Vec<String>> = rows
         .into_iter()
-        .map(|row| row.iter().map(|cell| human::printable(cell)).collect())
+        .map(|row| row.iter().map(|cell| out.printable(cell)).collect())
         .collect();
     let mut shown = whole.clone();
     for name in NAMES {
@@ -164,7 +164,7 @@ pub fn pairs(out: &Out, pairs: &[(&str, String)]) -> String {
     let lines = pairs.iter().filter(|(_, text)| !text.is_empty());
     let lines: Vec<_> = lines
         .map(|(label, text)| {
-            let text = human::printable(text);
+            let text = out.printable(text);
             if narrow {
                 return wrap::hanging(&format!("{label}: {text}"), out.width, "", "  ");
             }

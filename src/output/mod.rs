@@ -12,6 +12,7 @@ pub mod style;
 pub mod table;
 pub mod wrap;
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 
 use crate::error::{Error, Kind, Result};
@@ -28,6 +29,8 @@ pub struct Out {
     pub err_style: Style,
     /// Columns of the terminal; `None` off a terminal, where nothing is fitted to a width.
     pub width: Option<usize>,
+    /// Nothing but ASCII is written: somebody asked for that.
+    pub ascii: bool,
 }
 
 impl Out {
@@ -46,6 +49,7 @@ impl Out {
             style,
             err_style,
             width: None,
+            ascii: false,
         }
     }
 
@@ -57,6 +61,7 @@ impl Out {
         if self.closed {
             return Ok(());
         }
+        let text = self.fit(text);
         match self
             .stdout
             .write_all(text.as_bytes())
@@ -82,6 +87,20 @@ impl Out {
         self.print(&format!("{text}\n"))
     }
 
+    fn fit<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.ascii {
+            human::ascii(text)
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
+    /// Text from the host, made safe to print, as it will stand there: for what is laid out in columns.
+    #[must_use]
+    pub fn printable(&self, text: &str) -> String {
+        self.fit(&human::printable(text)).into_owned()
+    }
+
     /// Whether the reader of stdout has gone.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -91,6 +110,7 @@ impl Out {
     /// Tells the person something that is not data: one line on stderr. Nobody can be told of a
     /// stderr that does not take it, so that failure is dropped.
     pub fn note(&mut self, text: &str) {
+        let text = self.fit(text);
         drop(writeln!(self.stderr, "{text}"));
     }
 

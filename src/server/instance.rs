@@ -17,7 +17,7 @@ use crate::files::{self, Lock, Replace};
 use crate::home::Home;
 use crate::host::facts::{Environment, Machine, Role};
 use crate::host::{cgroup, liveness_probe, machine_probe, process_probe, records};
-use crate::sessions::moment::span;
+use crate::output::human::span;
 
 /// The lock that a serve holds for life.
 pub(super) const LOCK: &str = "serve.lock";
@@ -54,10 +54,10 @@ pub(crate) struct Order {
 fn nobody_orders(directory: &Path) -> Result<Lock> {
     let lock = files::wait_lock_for(&directory.join(ORDERS), PATIENCE)?;
     lock.ok_or_else(|| {
-        let seconds = PATIENCE.as_secs();
+        let long = span(PATIENCE.as_secs_f64());
         Error::new(
             Kind::Busy,
-            format!("a command changes a timer of this home, for more than {seconds} s already"),
+            format!("a command changes a timer of this home, for more than {long} already"),
         )
         .with_hint("look for a loop, heartbeat or session command that hangs, and try again")
     })

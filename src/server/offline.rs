@@ -232,12 +232,12 @@ fn unread(home: &Home, damage: Damage) -> Error {
 /// # Errors
 /// When the session is ours, anybody alive has it, or there is nothing to give back.
 pub fn give_back(runtime: &Runtime, home: &Home, name: &str, dry_run: bool) -> Result<Closed> {
-    let (_, named) = look_up(home, name)?.ok_or_else(|| unknown(name))?;
+    let (snapshot, named) = look_up(home, name)?.ok_or_else(|| unknown(name))?;
     let Named { id, ours } = one(name, named)?;
-    if let (true, Some(Ended { why, .. })) = (ours, ended(home, name)?) {
-        return Err(over(&id, &why));
-    }
     if ours {
+        if let Some(Ended { why, .. }) = ended_of(home, &snapshot, &id)? {
+            return Err(over(&id, &why));
+        }
         let message = format!("serve does not hold session '{id}': there is nothing to close");
         return Err(Error::new(Kind::NotFound, message).with_hint("hermes session list"));
     }
@@ -274,7 +274,11 @@ pub fn ended(home: &Home, name: &str) -> Result<Option<Ended>> {
     let Some(one) = named.pop().filter(|one| named.is_empty() && one.ours) else {
         return Ok(None);
     };
-    let card = snapshot.read(|connection| rows::session_by_id(connection, &one.id));
+    ended_of(home, &snapshot, &one.id)
+}
+
+fn ended_of(home: &Home, snapshot: &Snapshot, id: &str) -> Result<Option<Ended>> {
+    let card = snapshot.read(|connection| rows::session_by_id(connection, id));
     let card = card.map_err(|damage| unread(home, damage))?;
     let over = card.filter(|card| card.ended_at.is_some());
     Ok(over.map(|card| Ended {

@@ -157,7 +157,7 @@ fn b132_a_busy_session_without_progress_is_released_and_says_how_long() {
     assert_eq!((busy.code, busy.since), (code::BUSY, at(0.0).awake));
     assert_eq!(
         busy.text(at(90.0).awake),
-        "the session is held by its own turn (a message of the user, last progress 1 min ago) since 1 min; ask again in 9 min"
+        "the session is held by its own turn (a message of the user, last progress 1m ago) since 1m; ask again in 9m"
     );
     assert_eq!(session.next_wake(&law()), Some(at(600.0).awake));
     assert_eq!(
@@ -274,7 +274,7 @@ fn b136_only_owners_reap() {
     assert_eq!(refusal.code, code::HELD);
     assert_eq!(
         refusal.text(at(60.0).awake),
-        "the session is held by the messaging gateway, pid 7 since 1 min"
+        "the session is held by the messaging gateway, pid 7 since 1m"
     );
 }
 
@@ -293,7 +293,7 @@ fn b138_the_newest_activity_counts() {
     );
     let row = judge(&session, Reaper::Idle, &law(), at(days + 300.0)).unwrap();
     assert_eq!(row.verdict, Verdict::Keep);
-    assert_eq!(row.because, "used 4 min ago");
+    assert_eq!(row.because, "used 4m ago");
 }
 
 #[test]

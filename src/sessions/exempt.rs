@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::limits::Law;
-use super::moment::{Moment, span};
+use super::moment::Moment;
 use super::schedule::{Asked, Schedule};
 use super::session::{Owner, Session};
+use crate::output::human::span;
 
 /// What kind of reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

@@ -45,6 +45,8 @@ pub struct View {
     pub open: Vec<StoredSession>,
     /// How many sessions have ended, by their reason.
     pub ended: BTreeMap<String, u64>,
+    /// Those that have ended, the last to end first: as many as were asked for.
+    pub past: Vec<StoredSession>,
     /// Loops, with the unreadable ones.
     pub loops: Vec<Stored<LoopRow>>,
     /// Heartbeats, with the unreadable ones.
@@ -63,11 +65,12 @@ pub struct View {
     delegated: Asked<BTreeMap<String, u32>>,
 }
 
-/// Looks at a home. A home without a store has no sessions and no timers.
+/// Looks at a home, and at so many of its sessions that have ended. A home without a store has no sessions
+/// and no timers.
 ///
 /// # Errors
 /// When the store is there and cannot be read.
-pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
+pub fn view(runtime: &Runtime, home: &Home, past: u32) -> Result<View> {
     let config = Config::load(
         home,
         &|name| runtime.environ.text(name).map(str::to_owned),
@@ -85,6 +88,7 @@ pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
         rules: TimerRules::of(&settings),
         open: Vec::new(),
         ended: BTreeMap::new(),
+        past: Vec::new(),
         loops: Vec::new(),
         heartbeats: Vec::new(),
         routed: BTreeSet::new(),
@@ -99,7 +103,7 @@ pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
     let path = home.state_db();
     match db::snapshot(&path, &db::wait) {
         Ok(snapshot) => view
-            .read(&snapshot, &machine)
+            .read(&snapshot, &machine, past)
             .map_err(|damage| unreadable(home, damage))?,
         Err(Damage::Missing) => {
             let no_store = || format!("{}: no such file", path.display());
@@ -110,18 +114,6 @@ pub fn view(runtime: &Runtime, home: &Home) -> Result<View> {
     Ok(view)
 }
 
-/// The sessions of a home that have ended, the last to end first. A home without a store has none.
-///
-/// # Errors
-/// When the store is there and cannot be read.
-pub fn past(home: &Home, most: u32) -> Result<Vec<StoredSession>> {
-    let read = |snapshot: Snapshot| snapshot.read(|c| rows::ended_sessions(c, most));
-    match db::snapshot(&home.state_db(), &db::wait).and_then(read) {
-        Err(Damage::Missing) => Ok(Vec::new()),
-        other => other.map_err(|damage| unreadable(home, damage)),
-    }
-}
-
 fn unreadable(home: &Home, damage: Damage) -> Error {
     let path = home.state_db();
     Error::new(Kind::Io, format!("failed to read {}", path.display()))
@@ -130,7 +122,15 @@ fn unreadable(home: &Home, damage: Damage) -> Error {
 }
 
 impl View {
-    fn read(&mut self, snapshot: &Snapshot, machine: &Machine) -> std::result::Result<(), Damage> {
+    fn read(
+        &mut self,
+        snapshot: &Snapshot,
+        machine: &Machine,
+        past: u32,
+    ) -> std::result::Result<(), Damage> {
+        if past > 0 {
+            self.past = snapshot.read(|c| rows::ended_sessions(c, past))?;
+        }
         self.open = snapshot
             .read(|c| rows::open_sessions(c, MOST))?
             .unwrap_or_default();

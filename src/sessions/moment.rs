@@ -27,25 +27,3 @@ impl From<Now> for Moment {
         }
     }
 }
-
-/// A span of time in words: `42 s`, `5 min`, `3 h 20 min`, `2 d 4 h`.
-#[must_use]
-pub fn span(seconds: f64) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped"
-    )]
-    let total = seconds.round().clamp(0.0, 1e15) as u64;
-    let (large, small, words) = match total {
-        0..60 => return format!("{total} s"),
-        60..3600 => return format!("{} min", total / 60),
-        3600..86_400 => (total / 3600, total % 3600 / 60, ("h", "min")),
-        _ => (total / 86_400, total % 86_400 / 3600, ("d", "h")),
-    };
-    if small == 0 {
-        format!("{large} {}", words.0)
-    } else {
-        format!("{large} {} {small} {}", words.0, words.1)
-    }
-}

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::moment::span;
+use crate::output::human::span;
 
 /// Wire codes of refusals.
 pub mod code {

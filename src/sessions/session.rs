@@ -190,7 +190,7 @@ impl Session {
     #[must_use]
     pub fn busy(&self, law: &Law, now: f64) -> Option<Refusal> {
         let turn = self.turn.as_ref()?;
-        let silent = super::moment::span(now - turn.progress_at);
+        let silent = crate::output::human::span(now - turn.progress_at);
         let until = match turn.stop {
             Some(stop) => Some(stop.until),
             None if law.limits.stall > 0.0 => {

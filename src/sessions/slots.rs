@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::moment::{Moment, span};
+use super::moment::Moment;
 use super::session::Session;
+use crate::output::human::span;
 
 /// The holder of a slot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,6 +63,6 @@ mod tests {
         let sessions = [started("draft", 0.0), used];
         let slots = slots(&sessions, at(840.0));
         let lines: Vec<String> = slots.iter().map(Slot::text).collect();
-        assert_eq!(lines, ["one: held by tui, 14 min old, used 12 min ago"]);
+        assert_eq!(lines, ["one: held by tui, 14m old, used 12m ago"]);
     }
 }

@@ -115,6 +115,13 @@ fn reaping_tells_would_from_did_and_its_document_has_instants_that_mean_somethin
     let row = &plan["sessions"][0];
     assert_eq!(row["verdict"], "keep", "{plan}");
     assert_eq!(row["next_check"], "2026-06-01T23:01:00Z", "{plan}");
+    // As every other table has what comes.
+    run(
+        &sandbox,
+        &["session", "reap", "--dry-run", "--reaper", "idle"],
+    )
+    .code(0)
+    .stdout(predicate::str::contains("in 1m (23:01)"));
     serve.pass(120, 60);
     run(&sandbox, &["session", "reap", "--dry-run"])
         .code(0)

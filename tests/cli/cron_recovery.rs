@@ -206,7 +206,7 @@ fn a_run_on_offer_is_not_told_as_cancelled() {
     let sandbox = due(&json!({}));
     pass(&sandbox, "dispatcher.offered");
     let (code, out, err) = said(&sandbox, &["cron", "cancel", ID]);
-    assert!(code == 1 && err.contains("try again in 30 s"), "{out}{err}");
+    assert!(code == 1 && err.contains("try again in 30s"), "{out}{err}");
     assert_eq!(row(&sandbox).0, "claimed");
 }
 

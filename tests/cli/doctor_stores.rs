@@ -348,3 +348,22 @@ fn what_python_reads_beyond_json_is_no_damage_and_survives_a_change() {
         assert!(written.contains(kept), "{kept}: {written}");
     }
 }
+
+#[test]
+fn b60_what_is_odd_about_a_store_has_the_same_words_in_the_list_and_in_the_doctor() {
+    let sandbox = healthy();
+    let store = jobs(&[job("aaaaaaaaaaaa")]).replacen("\"id\":", "\"note\":\"a\tb\",\"id\":", 1);
+    sandbox.write("cron/jobs.json", format!("\u{feff}{store}"));
+    let column = store.find('\t').expect("a tab") + 1;
+    let odd = format!(
+        "it starts with a byte order mark; a raw control character stands at line 1, column {column}"
+    );
+    let told = sandbox
+        .hermes()
+        .args(["cron", "list"])
+        .output()
+        .expect("a list");
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.contains(&odd), "{told}");
+    assert!(doctor(&sandbox).summary("HM804").ends_with(&odd));
+}

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_presets;
+mod ascii;
 mod closed;
 mod config;
 mod cron_accounts;

@@ -103,7 +103,7 @@ fn b129_a_session_left_open_by_a_dead_process_is_reaped_past_the_limit() {
     assert!(line(&plan, "20260101_090000").contains("keep"));
     let reaped = line(&plan, "ours");
     assert!(
-        reaped.contains("would be reaped (sweep)") && reaped.contains("6 h 20 min"),
+        reaped.contains("would be reaped (sweep)") && reaped.contains("6h 20m"),
         "{reaped}"
     );
 }

@@ -8,6 +8,7 @@ use crate::doctor::evidence::{Evidence, Part};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
 use crate::host::facts::{CgroupLayout, Container, Fact};
 use crate::host::{Gap, GapKind};
+use crate::output::human;
 
 /// The checks of the host.
 pub(super) const CHECKS: &[Check] = &[
@@ -328,7 +329,7 @@ fn clock(evidence: &Evidence) -> Outcome {
     }
     let mut outcome = Outcome::default();
     let path = newest.path.display().to_string();
-    let ahead = format!("written {behind:.0} s from now, by its own time");
+    let ahead = format!("written {} from now, by its own time", human::span(behind));
     outcome.find(
         Finding::new(
             "HM110",

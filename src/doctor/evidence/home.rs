@@ -9,6 +9,7 @@ use super::jobs::{Backup, JobStore, Needs};
 use super::read::{Read, Stat};
 use super::stores::{Databases, Owners};
 use crate::config::{Config, Settings};
+use crate::cron::markers::{Beat, TickError};
 use crate::cron::next::Zones;
 use crate::home::Home;
 use crate::host::locks::{Holder, SqliteLock};
@@ -217,24 +218,6 @@ pub struct Ticker {
     pub error: Read<TickError>,
     /// `catch_up_occurrences`: runs that stood for several missed ones, since ever.
     pub catch_ups: Read<u64>,
-}
-
-/// One heartbeat of a ticker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beat {
-    /// When.
-    pub at: Timestamp,
-    /// By which process; old versions do not say.
-    pub pid: Option<u32>,
-}
-
-/// The last tick that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TickError {
-    /// When.
-    pub at: Timestamp,
-    /// Its words, first line.
-    pub text: String,
 }
 
 /// An emergency stop.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::read::Trouble;
 use super::stores::Index;
 use crate::cron::claim::Holder;
+use crate::cron::jobs_text::ShapeNote;
 use crate::cron::needs::Unmet;
 use crate::home::Home;
 use crate::host::facts::Program;
@@ -16,7 +17,7 @@ pub struct JobStore {
     /// Its jobs, in the order of the file.
     pub jobs: Vec<Job>,
     /// What is odd about the file, though both programs read it.
-    pub oddities: Vec<Oddity>,
+    pub oddities: Vec<ShapeNote>,
     /// Entries that are no objects and are dropped by every reader.
     pub dropped: usize,
     /// Where its jobs are, by their ids.
@@ -35,28 +36,6 @@ impl JobStore {
         let ids = self.jobs.iter().map(|job| job.id.as_str());
         self.jobs.get(*self.by_id.places(ids, id).first()?)
     }
-}
-
-/// What is odd about a file that can be read all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Oddity {
-    /// It starts with a byte order mark.
-    ByteOrderMark,
-    /// It is a list, not an object with a list.
-    BareList,
-    /// Its jobs are a map by id.
-    Map,
-    /// It has no list of jobs, or null there.
-    NoJobs,
-    /// It holds NaN, Infinity or half of a surrogate pair, which is kept as it is.
-    NotJson,
-    /// A string holds a raw control character; the first one is here.
-    ControlCharacter {
-        /// Its line.
-        line: usize,
-        /// Its column.
-        column: usize,
-    },
 }
 
 /// A copy of the job store that lies beside it.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::files;
 use crate::cron::jobs_text::{ErrorKind, JobsText, JobsTextError, ShapeNote};
-use crate::doctor::evidence::jobs::{Backup, Job, JobStore, Oddity};
+use crate::doctor::evidence::jobs::{Backup, Job, JobStore};
 use crate::doctor::evidence::read::{Read, Trouble};
 
 /// Far above any store that could still be ticked.
@@ -38,23 +38,10 @@ fn parse(bytes: &[u8]) -> Result<JobStore, Trouble> {
         ..JobStore::default()
     };
     for note in read.notes {
-        store.oddities.push(match note {
-            ShapeNote::Bom => Oddity::ByteOrderMark,
-            ShapeNote::BareList => Oddity::BareList,
-            ShapeNote::Map => Oddity::Map,
-            ShapeNote::NoJobs => Oddity::NoJobs,
-            ShapeNote::NotJson => Oddity::NotJson,
-            ShapeNote::ControlCharacters => {
-                let (line, column) = first_control(bytes).unwrap_or((1, 1));
-                Oddity::ControlCharacter { line, column }
-            }
-            ShapeNote::Dropped(count) => {
-                store.dropped = count;
-                continue;
-            }
-            // Told of the jobs themselves, and here not even noted.
-            ShapeNote::DuplicateId(_) => continue,
-        });
+        match note {
+            ShapeNote::Dropped(count) => store.dropped = count,
+            odd => store.oddities.push(odd),
+        }
     }
     Ok(store)
 }
@@ -68,22 +55,6 @@ fn trouble(error: &JobsTextError) -> Trouble {
         ErrorKind::Shape => "wrong-shape",
     };
     Trouble::damaged(slug, error.what.clone()).at(error.line, error.column)
-}
-
-/// Line and column, from 1, of the first raw control character inside of a string.
-fn first_control(bytes: &[u8]) -> Option<(usize, usize)> {
-    let (mut line, mut start) = (1, 0);
-    let (mut inside, mut escaped) = (false, false);
-    for (at, byte) in bytes.iter().enumerate() {
-        match byte {
-            0..0x20 if inside => return Some((line, at - start + 1)),
-            b'\n' => (line, start) = (line + 1, at + 1),
-            b'"' if !escaped => inside = !inside,
-            _ => {}
-        }
-        escaped = inside && !escaped && *byte == b'\\';
-    }
-    None
 }
 
 /// Copies of the store beside it, the newest first: what an editor, a person or a helper left.

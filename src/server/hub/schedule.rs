@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::Hub;
-use crate::sessions::moment::span;
+use crate::output::human::span;
 use crate::sessions::schedule::TimerKind;
 use crate::timers::args::{LoopArgs, loop_format_interval};
 use crate::timers::driver::Driven;

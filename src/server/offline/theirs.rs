@@ -36,7 +36,7 @@ pub(super) fn order(
     let text = store
         .timer_row(id, which.word())?
         .ok_or_else(|| super::no_timer(id, which))?;
-    let view = gather::view(runtime, home)?;
+    let view = gather::view(runtime, home, 0)?;
     let machine = instance::machine(runtime.clock.now());
     let now = runtime.clock.wall().as_duration().as_secs_f64();
     let events = super::in_order(event);
@@ -112,7 +112,7 @@ pub(super) fn free_of_others((runtime, home): (&Runtime, &Home), id: &str) -> Re
 /// Whether nobody alive has a session, whoever its timer belongs to: a row that cannot be read does not
 /// say whether a messaging gateway drives it.
 pub(super) fn free_of_anybody((runtime, home): (&Runtime, &Home), id: &str) -> Result<()> {
-    let view = gather::view(runtime, home)?;
+    let view = gather::view(runtime, home, 0)?;
     let machine = instance::machine(runtime.clock.now());
     free((&view, home, &machine), id, true)
 }

@@ -1,8 +1,9 @@
 //! The idle reaper: nobody used the session for hours, whether or not a socket is open.
 
 use super::Claim;
+use crate::output::human::span;
 use crate::sessions::limits::Limits;
-use crate::sessions::moment::{Moment, span};
+use crate::sessions::moment::Moment;
 use crate::sessions::session::Session;
 
 /// What the idle reaper claims.

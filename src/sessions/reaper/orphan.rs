@@ -1,8 +1,9 @@
 //! The orphan reaper: a client left, and nobody came back within the grace.
 
 use super::Claim;
+use crate::output::human::span;
 use crate::sessions::limits::Limits;
-use crate::sessions::moment::{Moment, span};
+use crate::sessions::moment::Moment;
 use crate::sessions::session::Session;
 
 /// What the orphan reaper claims.

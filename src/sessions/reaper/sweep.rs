@@ -2,8 +2,9 @@
 //! the newest activity have to be older than the idle limit.
 
 use super::Claim;
+use crate::output::human::span;
 use crate::sessions::limits::Limits;
-use crate::sessions::moment::{Moment, span};
+use crate::sessions::moment::Moment;
 use crate::sessions::session::Session;
 
 /// What the sweep claims. It is off where the grace or the idle limit is 0, as both say that detached

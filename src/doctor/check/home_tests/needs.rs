@@ -96,7 +96,7 @@ fn b50_a_working_directory_that_hangs_is_named_and_its_jobs_can_be_paused() {
     );
     let hangs = &found(&evidence)[0];
     assert!(
-        hangs.summary.ends_with("does not answer within 2 s"),
+        hangs.summary.ends_with("does not answer within 2s"),
         "{}",
         hangs.summary
     );

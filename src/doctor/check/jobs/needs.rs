@@ -130,7 +130,7 @@ fn workdir(home: &HomeEvidence, job: &Job) -> Option<Finding> {
         PlaceSeen::Directory | PlaceSeen::Outside(_) => return None,
         PlaceSeen::Missing => "is gone".to_owned(),
         PlaceSeen::File => "is not a directory".to_owned(),
-        PlaceSeen::Hangs => "does not answer within 2 s".to_owned(),
+        PlaceSeen::Hangs => "does not answer within 2s".to_owned(),
         PlaceSeen::Denied => "cannot be looked at: permission denied".to_owned(),
         PlaceSeen::Failed(why) => format!("cannot be looked at: {why}"),
     };

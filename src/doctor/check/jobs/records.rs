@@ -172,7 +172,11 @@ fn unusable<'a>(
     };
     let stored = &job.schedule;
     let shown = stored.expr.clone().or_else(|| stored.run_at.clone());
-    let shown = shown.or_else(|| stored.minutes.map(|minutes| format!("{minutes} min")));
+    let shown = shown.or_else(|| {
+        stored
+            .minutes
+            .map(|minutes| human::duration(minutes.saturating_mul(60)))
+    });
     let finding = about(
         "HM507",
         job,

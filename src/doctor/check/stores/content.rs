@@ -1,9 +1,9 @@
 //! The job store: can it be read, is it what it should be; and was the home written where it lies.
 
 use super::databases::{damaged, newer};
+use crate::cron::jobs_text::ShapeNote;
 use crate::doctor::check::homes::{self, each};
 use crate::doctor::check::{Check, Group, Outcome, mend};
-use crate::doctor::evidence::jobs::Oddity;
 use crate::doctor::evidence::read::{Trouble, TroubleKind};
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Remedy, Severity};
@@ -184,38 +184,17 @@ fn missing(home: &HomeEvidence, outcome: &mut Outcome) {
     });
 }
 
-fn odd(home: &HomeEvidence, oddities: &[Oddity], outcome: &mut Outcome) {
+fn odd(home: &HomeEvidence, oddities: &[ShapeNote], outcome: &mut Outcome) {
     if oddities.is_empty() {
         return;
     }
-    let mut words = Vec::new();
-    let mut worst = Severity::Info;
-    for oddity in oddities {
-        words.push(match oddity {
-            Oddity::ByteOrderMark => "it starts with a byte order mark".to_owned(),
-            Oddity::BareList => {
-                worst = Severity::Warning;
-                "it is a bare list, not an object with a list".to_owned()
-            }
-            Oddity::Map => {
-                worst = Severity::Warning;
-                "its jobs are a map by id, not a list".to_owned()
-            }
-            Oddity::NoJobs => {
-                worst = Severity::Warning;
-                "it has no list of jobs".to_owned()
-            }
-            Oddity::NotJson => {
-                "it holds what is no JSON (NaN, Infinity or half of a surrogate pair), which is kept as \
-                 it is"
-                    .to_owned()
-            }
-            Oddity::ControlCharacter { line, column } => {
-                worst = Severity::Warning;
-                format!("a raw control character stands at line {line}, column {column}")
-            }
-        });
-    }
+    let harmless = |note: &ShapeNote| matches!(note, ShapeNote::Bom | ShapeNote::NotJson);
+    let worst = if oddities.iter().all(harmless) {
+        Severity::Info
+    } else {
+        Severity::Warning
+    };
+    let words: Vec<_> = oddities.iter().map(ShapeNote::words).collect();
     let words = words.join("; ");
     outcome.find(
         Finding::new(

@@ -30,15 +30,15 @@ fn a_good_store_has_no_oddities() {
 #[test]
 fn b55_a_byte_order_mark_is_noted_and_read_over() {
     let store = store(&format!("\u{feff}{{\"jobs\":[{ONE}]}}"));
-    assert_eq!(store.oddities, [Oddity::ByteOrderMark]);
+    assert_eq!(store.oddities, [ShapeNote::Bom]);
     assert_eq!(store.jobs.len(), 1);
 }
 
 #[test]
 fn b56_a_bare_list_loads_and_other_shapes_are_named() {
-    assert_eq!(store(&format!("[{ONE}]")).oddities, [Oddity::BareList]);
+    assert_eq!(store(&format!("[{ONE}]")).oddities, [ShapeNote::BareList]);
     let map = store(&format!("{{\"jobs\":{{\"k\":{ONE},\"m\":{{}}}}}}"));
-    assert_eq!(map.oddities, [Oddity::Map]);
+    assert_eq!(map.oddities, [ShapeNote::Map]);
     assert_eq!(
         (map.jobs[0].id.as_str(), map.jobs[1].id.as_str()),
         ("a1", "m")
@@ -46,7 +46,7 @@ fn b56_a_bare_list_loads_and_other_shapes_are_named() {
     for text in ["7", "null", "\"x\"", "{\"jobs\":7}", "{\"jobs\":\"x\"}"] {
         assert_eq!(trouble(text.as_bytes()).slug, "wrong-shape", "{text}");
     }
-    assert_eq!(store("{}").oddities, [Oddity::NoJobs]);
+    assert_eq!(store("{}").oddities, [ShapeNote::NoJobs]);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn b57_a_raw_control_character_is_read_over_and_placed() {
     assert_eq!(store.jobs.len(), 1);
     assert!(matches!(
         store.oddities[..],
-        [Oddity::ControlCharacter { line: 1, .. }]
+        [ShapeNote::ControlCharacters { line: 1, .. }]
     ));
 }
 
