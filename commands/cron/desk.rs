@@ -263,6 +263,9 @@ pub(crate) fn way_out(situation: &Situation) -> &'static str {
     if situation.scheduler.runs() == Some(false) {
         return "Start a scheduler, and keep it running: hermes serve";
     }
+    if situation.stopping.is_some() {
+        return "Start the next one, which takes over when it has ended: hermes serve --passive";
+    }
     "See what is wrong: hermes cron doctor"
 }
 

@@ -32,6 +32,8 @@ pub struct Situation {
     pub serve_ticks: bool,
     /// `HERMES_TIMEZONE` and `TZ` of our serve, where it ticks and its environment can be read.
     pub serve_zone: Option<(Option<String>, Option<String>)>,
+    /// Our serve was told to stop, and waits for so many jobs.
+    pub stopping: Option<u64>,
     /// Why no job that is armed would do its work, where that was looked at.
     pub all_in_vain: Option<String>,
 }
@@ -99,6 +101,9 @@ impl Situation {
         match (&self.scheduler, fresh) {
             (Scheduler::None { .. }, _) => {
                 reasons.push(format!("no scheduler is alive ({})", self.tick_words(now)));
+            }
+            (Scheduler::Serve { .. }, _) if let Some(jobs) = self.stopping => {
+                reasons.push(stopping_words(jobs));
             }
             (Scheduler::Serve { .. }, _) if !self.serve_ticks => {
                 reasons.push("serve was told not to tick (serve.cron, or --no-cron)".to_owned());
@@ -214,6 +219,18 @@ impl Situation {
     }
 }
 
+/// What a serve does that was told to stop: it starts nothing more.
+#[must_use]
+pub fn stopping_words(jobs: u64) -> String {
+    match jobs {
+        0 => "serve is stopping".to_owned(),
+        jobs => format!(
+            "serve is stopping, and waits for {}",
+            human::count(usize::try_from(jobs).unwrap_or(usize::MAX), "job", "jobs")
+        ),
+    }
+}
+
 impl Dispatch {
     /// Why this mode, in words.
     #[must_use]
@@ -270,6 +287,7 @@ mod tests {
             running_for: None,
             serve_ticks: true,
             serve_zone: None,
+            stopping: None,
             all_in_vain: None,
         }
     }

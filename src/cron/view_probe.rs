@@ -18,7 +18,7 @@ use crate::home::Home;
 use crate::host::facts::Facts;
 use crate::host::proc;
 use crate::host::process_probe::command_line;
-use crate::host::scheduler_owner::{Scheduler, processes, scheduler};
+use crate::host::scheduler_owner::{Scheduler, processes, scheduler, stopping};
 use crate::host::{Caller, Choice, complete, observe};
 
 /// Longest look at the host: a bus may hang.
@@ -48,6 +48,11 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         .ok()
         .filter(|_| serve_ticks)
         .and_then(|facts| serve_zone(facts, &scheduler));
+    let stopping = facts.as_ref().ok().and_then(|facts| {
+        let mut records = facts.homes.iter();
+        let records = records.find(|records| records.path == home.path())?;
+        Some(stopping(records)?.1.jobs)
+    });
     let dispatch = facts.ok().map(|facts| {
         let (derived, _guesses) = derive(&facts);
         Dispatch {
@@ -71,6 +76,7 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
         running_for,
         serve_ticks,
         serve_zone,
+        stopping,
         all_in_vain: None,
     }
 }

@@ -24,6 +24,7 @@ use std::thread;
 use jiff::Timestamp;
 
 use super::evidence::{HomeEvidence, Read};
+use crate::cron::jobs_lock::describe;
 use crate::home::Home;
 use crate::host::Facts;
 use crate::host::locks::LockTable;
@@ -116,6 +117,9 @@ fn beside(evidence: &mut HomeEvidence, scope: Scope<'_>) {
     evidence.held_databases = held::look(&home);
     evidence.hostname = owners::hostname();
     evidence.tick_lock = scope.locks.holder(&cron.join(TICK_LOCK));
+    if evidence.tick_lock.is_held() {
+        evidence.tick_holder = describe(&evidence.tick_lock);
+    }
     evidence.jobs_lock = scope.locks.holder(&cron.join(JOBS_LOCK));
     evidence.helpers = helpers::look(&home.join("spawn-ledger.json"));
     evidence.ticker = markers::look(&cron);

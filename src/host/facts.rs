@@ -24,7 +24,9 @@ pub use machine::{
 };
 pub use own_name::OwnName;
 pub use process::{Descriptors, Environment, FileId, ProcessFacts, Role};
-pub use records::{GatewayState, HomeRecords, HostRecord, NewestFile, OwnerRecord, Recorded};
+pub use records::{
+    GatewayState, HomeRecords, HostRecord, NewestFile, OwnerRecord, Recorded, Stopping,
+};
 pub use unit::{ManagerKind, UnitCondition, UnitFacts};
 
 /// Something that was looked for.

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::command;
+use super::facts::Stopping;
 use super::liveness::{BootMark, Identity};
 
 /// A record as it stands in a file, before anybody looked for its process.
@@ -28,6 +29,8 @@ pub struct Record {
     pub state: Option<String>,
     /// `exit_reason`.
     pub exit_reason: Option<String>,
+    /// It was told to stop.
+    pub stopping: Option<Stopping>,
     /// When it was written, in seconds since 1970.
     pub updated_at: Option<f64>,
 }
@@ -54,6 +57,7 @@ struct Raw {
     profiles: Option<Vec<String>>,
     gateway_state: Option<String>,
     exit_reason: Option<String>,
+    stopping: Option<Stopping>,
     #[serde(alias = "updatedAt")]
     updated_at: Option<String>,
 }
@@ -93,6 +97,7 @@ pub fn record(text: &str) -> Result<Record, String> {
         profiles: raw.profiles.unwrap_or_default(),
         state: raw.gateway_state,
         exit_reason: raw.exit_reason,
+        stopping: raw.stopping,
         updated_at: raw
             .updated_at
             .and_then(|text| text.parse::<Timestamp>().ok())

@@ -84,6 +84,7 @@ fn by(record: &Record, machine: &Machine, kin: fn(Role) -> bool) -> OwnerRecord 
         home: record.home.clone(),
         version: record.version.clone(),
         command: record.command.clone(),
+        stopping: record.stopping,
         liveness: liveness(identity, machine, kin),
     }
 }

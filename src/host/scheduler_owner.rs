@@ -8,7 +8,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::facts::{Fact, Facts, HomeRecords, OwnerRecord, ProcessFacts, Program, Role, UnitFacts};
+use super::facts::{
+    Fact, Facts, HomeRecords, OwnerRecord, ProcessFacts, Program, Role, Stopping, UnitFacts,
+};
 use super::liveness::{Doubt, Liveness};
 use super::locks::Holder;
 use crate::home::Home;
@@ -121,6 +123,14 @@ pub fn scheduler(facts: &Facts, home: &HomeRecords) -> Scheduler {
         Some(why) => Scheduler::CannotTell { why },
         None => Scheduler::None { stale: stale(home) },
     }
+}
+
+/// Our serve of this home, alive and told to stop: it starts nothing more, and waits for jobs.
+#[must_use]
+pub fn stopping(home: &HomeRecords) -> Option<(u32, Stopping)> {
+    let record = home.serve.known()?.as_ref()?;
+    let stopping = record.stopping?;
+    record.liveness.is_alive().then_some((record.pid, stopping))
 }
 
 /// Whether this process ticks jobs: every gateway, our serve, and of Hermes Agent's serves only the

@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::drivers::{Driver, Turning};
+use super::farewell::Farewell;
 use crate::clock::Now;
 use crate::config::{Config, Settings};
 use crate::cron::dispatcher::{Dispatcher, Parts};
@@ -19,6 +20,8 @@ use crate::runtime::Runtime;
 /// Longest pass that still counts as turning: the store's lock may be waited for twice, and a mute bus
 /// once.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How often somebody who stops counts those that he waits for.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Runs that may be asked for before one is taken up.
 const ASKED: usize = 64;
 
@@ -37,6 +40,8 @@ pub(super) enum Asked {
 pub(super) struct Cron {
     ticker: Ticker,
     drain: Duration,
+    dispatcher: Arc<Dispatcher>,
+    farewell: Option<Farewell>,
     asked: mpsc::Receiver<Asked>,
     taken: Vec<Asked>,
     /// When the next pass begins, in awake time: the wall clock may be set.
@@ -62,11 +67,14 @@ pub(super) fn cron(
     let say = |sentence: &str| tracing::warn!("{sentence}");
     let parts = Parts::of(runtime, &home, &config, Box::new(say))?;
     let zone = ZoneProbe::begin(&home, &runtime.environ, &parts.zone);
-    let ticker = Ticker::turning(Arc::new(Dispatcher::new(parts)), zone);
+    let dispatcher = Arc::new(Dispatcher::new(parts));
+    let ticker = Ticker::turning(Arc::clone(&dispatcher), zone);
     let (desk, asked) = mpsc::channel(ASKED);
     let cron = Cron {
         ticker,
         drain: settings.cron.drain_timeout,
+        dispatcher,
+        farewell: None,
         asked,
         taken: Vec::new(),
         next: Duration::ZERO,
@@ -80,6 +88,14 @@ impl Cron {
         self.drain
     }
 
+    /// Has it tell others, at the end, that it waits for jobs.
+    pub(super) fn with_farewell(self, farewell: Farewell) -> Self {
+        Self {
+            farewell: Some(farewell),
+            ..self
+        }
+    }
+
     async fn pass(&mut self) {
         if let Err(error) = self.ticker.tick().await {
             tracing::error!("A pass over the jobs failed: {}.", error.in_full());
@@ -88,6 +104,21 @@ impl Cron {
         let wait: SignedDuration = self.ticker.next_wake(after.wall).duration_since(after.wall);
         self.next = after.monotonic + Duration::try_from(wait).unwrap_or_default();
     }
+}
+
+/// Tells for how many jobs a stop waits, whenever it is another number. Never ends.
+async fn tell(farewell: Option<&mut Farewell>, dispatcher: &Dispatcher, since: Now) {
+    let mut told = None;
+    if let Some(farewell) = farewell {
+        loop {
+            let jobs = dispatcher.at_risk();
+            if told.replace(jobs) != Some(jobs) {
+                farewell.tell(since, jobs);
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+    std::future::pending::<()>().await;
 }
 
 impl Driver for Cron {
@@ -138,9 +169,15 @@ impl Driver for Cron {
         ]
     }
 
-    fn drain(&mut self, _: Now) -> Turning<'_, ()> {
+    fn drain(&mut self, now: Now) -> Turning<'_, ()> {
         Box::pin(async move {
-            let left = self.ticker.drain(self.drain).await;
+            let left = tokio::select! {
+                left = self.ticker.drain(self.drain) => left,
+                () = tell(self.farewell.as_mut(), &self.dispatcher, now) => 0,
+            };
+            if let Some(farewell) = &mut self.farewell {
+                farewell.tell(now, 0);
+            }
             if left > 0 {
                 tracing::warn!("Jobs that go on, or are stopped with this service: {left}.");
             }

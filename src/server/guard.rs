@@ -13,12 +13,38 @@ use crate::host::records;
 pub(crate) struct Guard {
     lock: Arc<Lock>,
     directory: PathBuf,
+    named: Option<Named>,
+}
+
+/// Whom a record names. A pid alone is no name: another serve may have the same one, after this or in another
+/// container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pid: u32,
+    start_ticks: Option<u64>,
+    pid_namespace: Option<u64>,
+}
+
+impl Named {
+    /// The one that this record names; `None`: it is no record.
+    pub(super) fn of(record: &serde_json::Value) -> Option<Self> {
+        let who = records::record(&record.to_string()).ok()?.identity;
+        Some(Self {
+            pid: who.pid,
+            start_ticks: who.start_ticks,
+            pid_namespace: who.pid_namespace,
+        })
+    }
 }
 
 impl Guard {
-    /// The guard of a lock in this directory.
-    pub(super) fn new(lock: Arc<Lock>, directory: PathBuf) -> Self {
-        Self { lock, directory }
+    /// The guard of a lock in this directory, of the serve that this names.
+    pub(super) fn new(lock: Arc<Lock>, directory: PathBuf, named: Option<Named>) -> Self {
+        Self {
+            lock,
+            directory,
+            named,
+        }
     }
 
     /// Whether the lock is not that of the home any more. What cannot be looked at is not judged, and in a
@@ -39,7 +65,7 @@ impl Guard {
     /// Whether the record is ours.
     fn is_named(&self) -> bool {
         let text = std::fs::read_to_string(self.directory.join("serve.json"));
-        let record = text.ok().and_then(|text| records::record(&text).ok());
-        record.is_some_and(|record| record.identity.pid == std::process::id())
+        let record = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+        record.is_some_and(|record| Named::of(&record) == self.named)
     }
 }

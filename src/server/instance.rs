@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::guard::Guard;
+use super::farewell::Farewell;
+use super::guard::{Guard, Named};
 use crate::clock::{Clock as _, Now, SystemClock};
 use crate::error::{Error, Kind, Result};
 use crate::files::{self, Lock, Replace};
@@ -29,7 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// [`PATIENCE`], and must not run out of it.
 const MOMENT: Duration = Duration::from_secs(2);
 
-const PRIVATE: Replace<'static> = Replace {
+/// How files of a serve are written.
+pub(super) const PRIVATE: Replace<'static> = Replace {
     prefix: ".serve_",
     mode: 0o600,
     durable: false,
@@ -41,6 +43,7 @@ pub(crate) struct Instance {
     lock: Arc<Lock>,
     directory: PathBuf,
     published: Vec<PathBuf>,
+    record: Value,
 }
 
 /// The home while an order is carried out on it. The home is let go before the next may order.
@@ -176,12 +179,14 @@ impl Instance {
             lock: Arc::new(lock),
             directory,
             published: Vec::new(),
+            record: Value::Null,
         }
     }
 
     /// Who notices that the home is taken away.
     pub(crate) fn guard(&self) -> Guard {
-        Guard::new(Arc::clone(&self.lock), self.directory.clone())
+        let named = Named::of(&self.record);
+        Guard::new(Arc::clone(&self.lock), self.directory.clone(), named)
     }
 
     /// Path of a file of this serve.
@@ -212,7 +217,14 @@ impl Instance {
             "socket": self.path("serve.sock"),
         });
         self.write("serve.token", token.as_bytes())?;
-        self.write("serve.json", record.to_string().as_bytes())
+        self.write("serve.json", record.to_string().as_bytes())?;
+        self.record = record;
+        Ok(())
+    }
+
+    /// What tells others that this serve stops.
+    pub(super) fn farewell(&self) -> Farewell {
+        Farewell::new(self.guard(), self.path("serve.json"), self.record.clone())
     }
 
     fn write(&mut self, name: &str, content: &[u8]) -> Result<()> {
@@ -279,7 +291,7 @@ impl Held {
         let Ok(found) = records::record(&text) else {
             return Self::default();
         };
-        let port = serde_json::from_str::<serde_json::Value>(&text)
+        let port = serde_json::from_str::<Value>(&text)
             .ok()
             .and_then(|record| record.get("port")?.as_u64());
         let context = process_probe::Context::of(&machine(now).boot);
@@ -416,6 +428,30 @@ mod tests {
         let locks = std::fs::read_to_string("/proc/locks").unwrap();
         let waits = |line: &str| line.contains("->") && line.contains(&format!(":{inode} "));
         locks.lines().any(waits)
+    }
+
+    #[test]
+    fn a_record_of_the_same_pid_and_another_start_is_another_serve_s() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let now = SystemClock.now();
+        let mut first = Instance::take(&home).unwrap().unwrap();
+        let identity = Identity::own(&machine(now), now);
+        let reach = Reach {
+            host: "127.0.0.1".to_owned(),
+            port: 9119,
+        };
+        first.publish(&home, &identity, &reach, "secret").unwrap();
+        // The lock is replaced, as by a file system without numbers that stay: the record tells whose it is.
+        let path = home.run_dir().join(LOCK);
+        std::fs::remove_file(&path).unwrap();
+        let _held = files::try_lock(&path).unwrap().unwrap();
+        assert!(!first.guard().is_lost());
+        let ours = std::fs::read_to_string(home.join("run/serve.json")).unwrap();
+        let mut other: Value = serde_json::from_str(&ours).unwrap();
+        other["start_ticks"] = 1.into();
+        std::fs::write(home.join("run/serve.json"), other.to_string()).unwrap();
+        assert!(first.guard().is_lost());
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod declared;
 mod door;
 mod driver;
 pub mod drivers;
+mod farewell;
 pub mod foreground;
 mod front;
 mod guard;

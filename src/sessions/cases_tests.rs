@@ -157,7 +157,7 @@ fn b132_a_busy_session_without_progress_is_released_and_says_how_long() {
     assert_eq!((busy.code, busy.since), (code::BUSY, at(0.0).awake));
     assert_eq!(
         busy.text(at(90.0).awake),
-        "the session is held by its own turn (a message of the user, last progress 1m ago) since 1m; ask again in 9m"
+        "the session is held by its own turn (a message of the user, last progress 1m 30s ago) since 1m 30s; ask again in 9m 30s"
     );
     assert_eq!(session.next_wake(&law()), Some(at(600.0).awake));
     assert_eq!(
@@ -293,7 +293,7 @@ fn b138_the_newest_activity_counts() {
     );
     let row = judge(&session, Reaper::Idle, &law(), at(days + 300.0)).unwrap();
     assert_eq!(row.verdict, Verdict::Keep);
-    assert_eq!(row.because, "used 4m ago");
+    assert_eq!(row.because, "used 4m 59s ago");
 }
 
 #[test]

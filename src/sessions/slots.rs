@@ -63,6 +63,6 @@ mod tests {
         let sessions = [started("draft", 0.0), used];
         let slots = slots(&sessions, at(840.0));
         let lines: Vec<String> = slots.iter().map(Slot::text).collect();
-        assert_eq!(lines, ["one: held by tui, 14m old, used 12m ago"]);
+        assert_eq!(lines, ["one: held by tui, 14m old, used 12m 30s ago"]);
     }
 }

@@ -242,3 +242,26 @@ fn a_deadline_that_cannot_be_kept_leaves_checks_unknown() {
     let checks = document["checks"].as_array().expect("checks");
     assert!(checks.iter().all(|check| check["status"] == "unknown"));
 }
+
+#[test]
+fn b02_a_dispatcher_of_root_s_is_told_with_what_is_wrong_the_evidence_and_a_way_to_look() {
+    let sandbox = Sandbox::new();
+    let document = judged(&sandbox, "healthy", |facts| {
+        facts["account"]["uid"] = 0.into();
+        facts["account"]["name"] = "root".into();
+    });
+    let findings = document["findings"].as_array().expect("findings");
+    let found = findings.iter().find(|found| found["code"] == "HM319");
+    let found = found.unwrap_or_else(|| panic!("{:?}", codes(&document)));
+    let summary = found["summary"].as_str().expect("a text");
+    assert!(
+        summary.starts_with("every job and every agent has root's rights"),
+        "{summary}"
+    );
+    assert_eq!(found["evidence"][0]["target"], "User", "{found:#}");
+    let look = found["remedies"][0]["argv"].as_array().expect("a command");
+    assert!(
+        look.iter().any(|word| word == "User,FragmentPath"),
+        "{found:#}"
+    );
+}

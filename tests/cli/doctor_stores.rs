@@ -211,8 +211,10 @@ fn the_sample_home_is_told_in_full() {
     assert_eq!(seen.code, Some(2));
     assert_eq!(
         seen.summary("HM402"),
-        "this home was ticked a moment ago (4 jobs), and nothing that ticks it runs now: a timer \
-         calls 'hermes cron tick', or the one that did has just ended"
+        format!(
+            "this home was ticked a moment ago (4 jobs), and nothing that ticks it runs now: the one that did, \
+             pid {GONE}, is gone"
+        )
     );
 }
 

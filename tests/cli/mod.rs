@@ -68,6 +68,7 @@ mod serve_kills;
 mod serve_leases;
 mod serve_manager;
 mod serve_reload;
+mod serve_stops;
 mod serve_store;
 mod serve_story;
 mod serve_turns;

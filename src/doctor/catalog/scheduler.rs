@@ -77,7 +77,8 @@ up, or it may not write into cron/.",
         title: "it ticks, and the ticks fail",
         explanation: "The heartbeat is fresh: the ticker goes round. But the marker of the last good tick is old \
 or missing, so each pass ends in an error, or is left out because somebody else holds the tick lock, and no job \
-is dispatched. The error of the last pass is quoted; who holds the lock is in the log of serve. \
+is dispatched. The error of the last pass is quoted, and whoever holds the lock is named with pid, command and age; where \
+nobody holds it any more, the log of serve has who did. \
 Typical ones are a job store that the service may not read, a full disk, and a damaged store; these are \
 findings of their own, and this one then stands under them.\n\n\
 Right after a start there may be no good tick yet; that is a warning and goes away by itself.",

@@ -149,12 +149,17 @@ Start it, and enable it if it is to start at boot.",
         severity: Severity::Info,
         title: "The dispatcher runs as root",
         explanation: "\
-A system unit without User= runs as root. Root has no user manager, except while it is logged in or \
-lingers, and a scope that was made there would die at root's logout. So this program lets PID 1 place \
-root's workers; that needs neither linger nor a session bus, and survives restarts.
+A system unit without User= runs as root, and so does what a shell of root's started. Whatever a job or an \
+agent does, it does with root's rights: a prompt that went wrong can change any file of this host.
 
-Hermes Agent does not do that: as root it depends on root's user manager. Consider an account of its \
-own for the dispatcher: every job, and every agent, has root's rights now.",
-        cleared_by: ClearedBy::Nothing,
+Root has no user manager, except while it is logged in or lingers, and a scope that was made there would die \
+at root's logout. So this program lets PID 1 place root's workers; that needs neither linger nor a session \
+bus, and survives restarts. Hermes Agent does not do that: as root it depends on root's user manager.
+
+Give the dispatcher an account of its own, and the home to that account; then set User= in the unit:\n\n  \
+useradd --system --create-home bot\n  cp -a HOME /home/bot/.hermes && chown -R bot: /home/bot/.hermes\n  \
+systemctl edit UNIT\n  systemctl restart UNIT\n\n\
+Where root's rights are what the jobs need, nothing is to be done.",
+        cleared_by: ClearedBy::Person,
     },
 ];

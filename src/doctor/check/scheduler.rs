@@ -1,12 +1,12 @@
 //! Does anything tick the jobs of a home, and does it get through.
 
+mod absent;
 pub(super) mod hosts;
 pub(super) mod quiet;
 pub(super) mod serving;
 pub(super) mod ways;
 
-use jiff::Timestamp;
-
+use self::absent::{ending, nobody};
 use self::serving::Beating;
 use self::ways::{restart, start};
 use super::homes::{self, each};
@@ -14,7 +14,6 @@ use super::{Check, Group, Outcome};
 use crate::cron::tick_ends::TickEnds;
 use crate::doctor::evidence::{Evidence, HomeEvidence, Part, Read};
 use crate::doctor::finding::{Finding, Observation, Severity};
-use crate::host::facts::Role;
 use crate::host::locks::Holder;
 use crate::host::scheduler_owner::{self, Scheduler};
 use crate::output::human;
@@ -50,6 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
             Part::Units,
             Part::Processes,
             Part::Records,
+            Part::Locks,
             Part::Ticker,
             Part::Owners,
         ],
@@ -60,11 +60,6 @@ pub(super) const CHECKS: &[Check] = &[
 /// Beyond this a tick that holds its lock hangs, in seconds; the slowest ones that were measured took
 /// under a minute.
 const HUNG: i64 = 600;
-
-/// Why a unit does not run, nearest first.
-const UNIT: [&str; 9] = [
-    "HM313", "HM310", "HM311", "HM312", "HM314", "HM318", "HM202", "HM225", "HM315",
-];
 
 /// How many jobs wait for a tick; `None` where the store cannot be read, so that there may be some.
 fn waiting(home: &HomeEvidence) -> Option<usize> {
@@ -79,6 +74,11 @@ fn ticker(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
         let waiting = waiting(home);
         if waiting == Some(0) || !home.settings().cron.builtin_provider {
+            return;
+        }
+        if let Some(stopping) = serving::records(evidence, home).and_then(scheduler_owner::stopping)
+        {
+            outcome.find(ending(evidence, home, (stopping, &count(waiting))));
             return;
         }
         let (ticking, _) = serving::runs(evidence, home);
@@ -267,81 +267,6 @@ fn silent(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
     outcome.find(restart(evidence, home, finding));
 }
 
-/// Nothing that ticks can be seen.
-fn nobody(
-    evidence: &Evidence,
-    home: &HomeEvidence,
-    (state, waiting): (Beating, Option<usize>),
-    outcome: &mut Outcome,
-) {
-    let jobs = count(waiting);
-    let neighbour = evidence
-        .homes
-        .iter()
-        .find(|other| other.home != home.home && serving::is_ticked(evidence, other));
-    if let (Some(neighbour), false) = (neighbour, home.home.profile() == "default") {
-        outcome.find(unowned(evidence, (home, neighbour), &jobs));
-        return;
-    }
-    let plain_serve = serving::servers(evidence, home)
-        .into_iter()
-        .find(|process| process.role == Role::Serve);
-    let why = match (plain_serve, state) {
-        (Some(serve), _) => format!("; {} runs no ticker", serving::name(serve)),
-        (None, Beating::Stale(age)) => format!(", for {} now", human::duration(age)),
-        (None, Beating::Orphaned) => "; the one that did has just ended".to_owned(),
-        (None, _) => ", and nothing ever has".to_owned(),
-    };
-    let why = why + &elsewhere(evidence);
-    let mut finding = Finding::new(
-        "HM402",
-        homes::subject(home),
-        format!("nothing ticks this home ({jobs}){why}"),
-    )
-    .seen(last_tick(evidence, home));
-    for cause in UNIT {
-        finding = finding.because_of(cause);
-    }
-    if state == Beating::Orphaned && ticked_well(evidence, home) {
-        finding = between_ticks(finding, &jobs);
-    }
-    if let (_, Some(doubt)) = serving::runs(evidence, home) {
-        finding = finding.seen(Observation::new("list", "/proc", doubt));
-    }
-    outcome.find(start(evidence, home, finding));
-}
-
-/// B43: what would tick jobs may tick those of another home.
-fn elsewhere(evidence: &Evidence) -> String {
-    let homes: Vec<_> = evidence.homes.iter().map(|home| &home.home).collect();
-    let Some((process, path)) = scheduler_owner::elsewhere(&evidence.facts, &homes) else {
-        return String::new();
-    };
-    let jobs = match &evidence.elsewhere {
-        Read::Got(count) => human::count(*count, "job", "jobs"),
-        Read::Absent => "no jobs".to_owned(),
-        Read::Unreadable(_) => "jobs that cannot be read".to_owned(),
-    };
-    let name = serving::name(process);
-    format!("; {name} ticks another home, {} ({jobs})", path.display())
-}
-
-/// Nobody runs, but somebody ticked just now, as a timer does: worth knowing, and no fault yet.
-fn between_ticks(mut finding: Finding, jobs: &str) -> Finding {
-    finding.summary = format!(
-        "this home was ticked a moment ago ({jobs}), and nothing that ticks it runs now: a timer \
-         calls 'hermes cron tick', or the one that did has just ended"
-    );
-    finding.severity(Severity::Info)
-}
-
-/// Whether a tick ended well a moment ago.
-fn ticked_well(evidence: &Evidence, home: &HomeEvidence) -> bool {
-    let age = |at: &Timestamp| evidence.now.duration_since(*at).as_secs();
-    let success = home.ticker.success.got().map(age);
-    success.is_some_and(|age| (-serving::SKEW..=serving::FRESH).contains(&age))
-}
-
 fn success(evidence: &Evidence) -> Outcome {
     each(evidence, |home, outcome| {
         let ticker = &home.ticker;
@@ -377,6 +302,16 @@ fn success(evidence: &Evidence) -> Outcome {
             let path = home.path("cron/ticker_last_error");
             finding = finding.seen(Observation::new("read", path, words));
         }
+        if let Some(holder) = lock(home) {
+            finding = finding.seen(holder);
+        }
         outcome.find(restart(evidence, home, finding));
     })
+}
+
+/// Who holds the tick lock, where somebody does.
+fn lock(home: &HomeEvidence) -> Option<Observation> {
+    let words = home.tick_holder.as_str();
+    let path = || home.path("cron/.tick.lock");
+    (!words.is_empty()).then(|| Observation::new("lock", path(), words))
 }

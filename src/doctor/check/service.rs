@@ -9,7 +9,7 @@ use crate::dispatch::facts::{Launcher, Sandbox, Seat};
 use crate::dispatch::mode::Reason;
 use crate::dispatch::{Decision, Mode, Survival};
 use crate::doctor::evidence::{Evidence, Part};
-use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject};
+use crate::doctor::finding::{Finding, Observation, Remedy, Severity, Subject, argv};
 use crate::host::facts::{Fact, Role, Viewpoint};
 
 /// The checks of the dispatching process.
@@ -382,11 +382,32 @@ fn root(evidence: &Evidence) -> Finding {
         _ => "Hermes Agent asks root's user manager, which only a login or linger of root keeps",
     };
     let summary = format!(
-        "the dispatcher runs as root: {how}, and jobs run {}",
+        "every job and every agent has root's rights, as the dispatcher runs as root; jobs run {}: {how}",
         jobs.mode.word()
     );
-    let finding = Finding::new("HM319", subject(evidence), summary);
-    with_reasons(finding, jobs)
+    let dispatcher = &evidence.facts.dispatcher;
+    let (seen, look) = match (&dispatcher.unit, &dispatcher.process) {
+        (Some(unit), _) => {
+            let user = unit.user.as_deref().filter(|user| !user.is_empty());
+            let seen = Observation::new("property", "User", user.unwrap_or("not set"));
+            let words = ["show", "-p", "User,FragmentPath", &unit.name];
+            let look = mend::ask(&evidence.facts, unit, &words);
+            (seen, look)
+        }
+        (None, Some(process)) => {
+            let pid = process.pid.to_string();
+            let seen = Observation::new("process", format!("uid of pid {pid}"), "0");
+            (seen, argv(["ps", "-o", "user,pid,args", "-p", &pid]))
+        }
+        (None, None) => (
+            Observation::new("process", "uid of this shell", "0"),
+            argv(["id"]),
+        ),
+    };
+    let effect =
+        "shows as whom it runs; 'hermes explain HM319' has how it gets an account of its own";
+    let finding = Finding::new("HM319", subject(evidence), summary).seen(seen);
+    with_reasons(finding, jobs).remedy(Remedy::user(look, effect).verify(mend::verify()))
 }
 
 fn other_home(shell: &Path, service: &Path) -> Option<Finding> {

@@ -44,6 +44,8 @@ pub struct HomeEvidence {
     pub held_databases: BTreeMap<&'static str, Read<SqliteLock>>,
     /// Who holds `cron/.tick.lock`.
     pub tick_lock: Holder,
+    /// The same in words: pid, command and age; empty where nobody does.
+    pub tick_holder: String,
     /// Who holds `cron/.jobs.lock`.
     pub jobs_lock: Holder,
     /// What workers left behind in `cron/external-workers`.
@@ -80,6 +82,7 @@ impl HomeEvidence {
             agent: AgentSeen::NotConfigured,
             held_databases: BTreeMap::new(),
             tick_lock: Holder::Absent,
+            tick_holder: String::new(),
             jobs_lock: Holder::Absent,
             workers: Read::Absent,
             helpers: Read::Absent,

@@ -78,8 +78,20 @@ pub struct OwnerRecord {
     /// Program and subcommand that it was started with, by its own word.
     #[serde(default)]
     pub command: Vec<String>,
+    /// It was told to stop, by its own word.
+    #[serde(default)]
+    pub stopping: Option<Stopping>,
     /// Whether that process lives.
     pub liveness: Liveness,
+}
+
+/// A serve that was told to stop, and waits for jobs before it does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// Since when, in seconds since 1970.
+    pub since: f64,
+    /// For so many.
+    pub jobs: u64,
 }
 
 /// `gateway_state.json`: what the gateway said of itself last.

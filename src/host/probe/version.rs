@@ -164,6 +164,7 @@ mod tests {
                 home: None,
                 version: Some(version.to_owned()),
                 command: Vec::new(),
+                stopping: None,
                 liveness: Liveness::Alive,
             },
             state: None,

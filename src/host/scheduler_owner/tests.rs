@@ -18,6 +18,7 @@ pub(super) fn record(pid: u32, liveness: Liveness) -> OwnerRecord {
         home: None,
         version: None,
         command: Vec::new(),
+        stopping: None,
         liveness,
     }
 }

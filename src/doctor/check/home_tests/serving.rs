@@ -36,6 +36,7 @@ pub(super) fn owner(pid: u32, liveness: Liveness) -> OwnerRecord {
         version: None,
         command: Vec::new(),
         pid_namespace: None,
+        stopping: None,
         liveness,
     }
 }

@@ -43,6 +43,7 @@ fn clock_stepped(facts: &mut Facts) {
         home: None,
         version: None,
         command: Vec::new(),
+        stopping: None,
         liveness: Liveness::Alive,
     };
     facts.homes[0].serve = Fact::Known(Some(record));

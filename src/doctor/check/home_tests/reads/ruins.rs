@@ -158,6 +158,7 @@ fn crowded(fixture: &mut Fixture) {
         home: Some("/home/other/.hermes".into()),
         version: None,
         command: vec!["/opt/agent/bin/hermes".to_owned(), "gateway".to_owned()],
+        stopping: None,
         liveness: Liveness::Dead(Death::Gone),
     };
     fixture.facts.homes[0].gateway_pid = Fact::Known(Some(record));
@@ -361,6 +362,7 @@ fn worn() -> Evidence {
         confirmed: false,
     };
     (home.tick_lock, home.jobs_lock) = (held.clone(), held.clone());
+    home.tick_holder = "held by pid 4243 (hermes serve, 3h old)".to_owned();
     let lock = SqliteLock {
         role: SqliteRole::Exclusive,
         holder: held,

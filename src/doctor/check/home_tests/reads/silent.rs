@@ -173,6 +173,7 @@ fn home_is_silent(part: Part, home: &mut HomeEvidence) -> Option<()> {
         Part::Disk => home.disk = unreadable(),
         Part::Locks => {
             (home.tick_lock, home.jobs_lock) = (cannot_tell(), cannot_tell());
+            home.tick_holder.clear();
             home.held_databases = [("state.db", unreadable())].into();
         }
         Part::Jobs => home.jobs = unreadable(),

@@ -181,6 +181,7 @@ fn of_home(part: Part, from: &HomeEvidence, to: &mut HomeEvidence) {
         agent,
         held_databases,
         tick_lock,
+        tick_holder,
         jobs_lock,
         workers,
         helpers,
@@ -206,6 +207,7 @@ fn of_home(part: Part, from: &HomeEvidence, to: &mut HomeEvidence) {
         Part::Locks => {
             held_databases.clone_from(&from.held_databases);
             tick_lock.clone_from(&from.tick_lock);
+            tick_holder.clone_from(&from.tick_holder);
             jobs_lock.clone_from(&from.jobs_lock);
         }
         Part::Workers => workers.clone_from(&from.workers),
