@@ -69,3 +69,30 @@ impl Guard {
         record.is_some_and(|record| Named::of(&record) == self.named)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::clock::{Clock as _, SystemClock};
+    use crate::home::Home;
+    use crate::server::instance::tests::published;
+
+    #[test]
+    fn a_record_of_the_same_pid_and_another_start_is_another_serve_s() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path());
+        let (first, _) = published(&home, SystemClock.now());
+        // The lock is replaced, as by a file system without numbers that stay: the record tells whose it is.
+        let path = home.run_dir().join(LOCK);
+        std::fs::remove_file(&path).unwrap();
+        let _held = files::try_lock(&path).unwrap().unwrap();
+        assert!(!first.guard().is_lost());
+        let ours = std::fs::read_to_string(home.join("run/serve.json")).unwrap();
+        let mut other: Value = serde_json::from_str(&ours).unwrap();
+        other["start_ticks"] = 1.into();
+        std::fs::write(home.join("run/serve.json"), other.to_string()).unwrap();
+        assert!(first.guard().is_lost());
+    }
+}

@@ -346,21 +346,27 @@ impl Held {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// A serve of this home that has said where it is.
+    pub(in crate::server) fn published(home: &Home, now: Now) -> (Instance, Identity) {
+        let mut instance = Instance::take(home).unwrap().unwrap();
+        let identity = Identity::own(&machine(now), now);
+        let reach = Reach {
+            host: "127.0.0.1".to_owned(),
+            port: 9119,
+        };
+        instance.publish(home, &identity, &reach, "secret").unwrap();
+        (instance, identity)
+    }
 
     #[test]
     fn a_home_has_one_serve_and_the_second_learns_which() {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::at(directory.path());
         let now = SystemClock.now();
-        let mut first = Instance::take(&home).unwrap().unwrap();
-        let identity = Identity::own(&machine(now), now);
-        let reach = Reach {
-            host: "127.0.0.1".to_owned(),
-            port: 9119,
-        };
-        first.publish(&home, &identity, &reach, "secret").unwrap();
+        let (first, identity) = published(&home, now);
         assert!(Instance::take(&home).unwrap().is_none());
         let words = Held::look(&home, now).words();
         let pid = std::process::id();
@@ -428,30 +434,6 @@ mod tests {
         let locks = std::fs::read_to_string("/proc/locks").unwrap();
         let waits = |line: &str| line.contains("->") && line.contains(&format!(":{inode} "));
         locks.lines().any(waits)
-    }
-
-    #[test]
-    fn a_record_of_the_same_pid_and_another_start_is_another_serve_s() {
-        let directory = tempfile::tempdir().unwrap();
-        let home = Home::at(directory.path());
-        let now = SystemClock.now();
-        let mut first = Instance::take(&home).unwrap().unwrap();
-        let identity = Identity::own(&machine(now), now);
-        let reach = Reach {
-            host: "127.0.0.1".to_owned(),
-            port: 9119,
-        };
-        first.publish(&home, &identity, &reach, "secret").unwrap();
-        // The lock is replaced, as by a file system without numbers that stay: the record tells whose it is.
-        let path = home.run_dir().join(LOCK);
-        std::fs::remove_file(&path).unwrap();
-        let _held = files::try_lock(&path).unwrap().unwrap();
-        assert!(!first.guard().is_lost());
-        let ours = std::fs::read_to_string(home.join("run/serve.json")).unwrap();
-        let mut other: Value = serde_json::from_str(&ours).unwrap();
-        other["start_ticks"] = 1.into();
-        std::fs::write(home.join("run/serve.json"), other.to_string()).unwrap();
-        assert!(first.guard().is_lost());
     }
 
     #[test]
