@@ -157,7 +157,7 @@ See to it that the clock is synchronised before the service starts: After=time-s
         slug: "zone-changed",
         severity: Warning,
         title: "the time zone was changed under a running scheduler",
-        explanation: "A scheduler reads its time zone once, at its start. Since then /etc/localtime, or the file \
+        explanation: "Hermes Agent reads its time zone once, at its start. Since then /etc/localtime, or the file \
 that names the zone, was changed. It goes on in the old zone, while every command that you type uses the new \
 one, so that next runs are stored hours off. Restart it: on a restart wall-clock times are kept.\n\n\
 For config.yaml only the time of the change is known, not whether it was the zone that changed.",

@@ -355,6 +355,10 @@ fn zone(evidence: &Evidence, home: &HomeEvidence, outcome: &mut Outcome) {
     let Some(process) = servers.into_iter().find(|process| serving::ticks(process)) else {
         return;
     };
+    // Ours looks for another zone at each of its passes.
+    if process.program == Some(Program::Ours) {
+        return;
+    }
     let Some(started) = process
         .started_at
         .known()
