@@ -1,11 +1,12 @@
 //! What the doctor prints as a way out of what it finds in a home is run, just as it is printed, and then
-//! what it prints to show that it worked. What lasts as long as a terminal (`serve`) is left to
-//! the tests of the rig.
+//! what it prints to show that it worked. What lasts as long as a terminal (`serve`) is run in `serves`
+//! and in the rig.
 
 #![expect(clippy::disallowed_methods, reason = "remedies are programs")]
 
 mod processes;
 mod rows;
+mod serves;
 
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
@@ -197,10 +198,15 @@ const BREAKS: &[Break] = &[
 
 /// A program, as the person at this home runs it: this program is not on the `PATH`, and an editor may be.
 fn run(sandbox: &Sandbox, words: &[String]) -> Output {
+    command(sandbox, words).output().expect("it runs")
+}
+
+fn command(sandbox: &Sandbox, words: &[String]) -> Command {
     let bin = sandbox.user_home().join("bin");
     let (program, rest) = words.split_first().expect("a command");
     // A command is looked up on the PATH of the child.
-    Command::new("env")
+    let mut command = Command::new("env");
+    command
         .arg(program)
         .args(rest)
         .env_clear()
@@ -208,9 +214,8 @@ fn run(sandbox: &Sandbox, words: &[String]) -> Output {
         .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
         .env("TZ", "UTC")
         .env("LC_ALL", "C.UTF-8")
-        .current_dir(sandbox.user_home())
-        .output()
-        .expect("it runs")
+        .current_dir(sandbox.user_home());
+    command
 }
 
 fn words(value: &Value) -> Vec<String> {

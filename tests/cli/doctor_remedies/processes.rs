@@ -10,19 +10,21 @@ use super::{GONE, found, healthy, rows, run, words};
 use crate::common::Sandbox;
 
 /// The session of the sample home that has an armed loop.
-const SESSION: &str = "20260101_090000_aaaaaa";
+pub(super) const SESSION: &str = "20260101_090000_aaaaaa";
 
 /// A process that does nothing until it is ended.
-struct Idle(Child);
+pub(super) struct Idle(Child);
 
 impl Idle {
-    fn new() -> Self {
+    /// One more.
+    pub(super) fn new() -> Self {
         let mut command = Command::new("tail");
         command.args(["-f", "/dev/null"]).stdin(Stdio::null());
         Self(command.spawn().expect("tail"))
     }
 
-    fn pid(&self) -> u32 {
+    /// Its pid.
+    pub(super) fn pid(&self) -> u32 {
         self.0.id()
     }
 
@@ -36,7 +38,7 @@ impl Idle {
     }
 
     /// The same, in seconds since the epoch.
-    fn epoch(&self) -> f64 {
+    pub(super) fn epoch(&self) -> f64 {
         let now = SystemClock.now();
         let booted = now.wall.as_duration().as_secs_f64() - now.boottime.as_secs_f64();
         let ticks = u32::try_from(self.ticks()).expect("a number");
