@@ -12,7 +12,8 @@ use super::next::{self, Zones};
 use super::schedule::Schedule;
 use super::seasons::{at, cron, zone};
 
-fn job(change: Value) -> Map<String, Value> {
+/// A job every half hour, with what is said over it.
+pub(super) fn job(change: Value) -> Map<String, Value> {
     let mut job = json!({
         "id": "job000000001", "enabled": true, "state": "scheduled",
         "repeat": {"times": null, "completed": 0}, "next_run_at": null, "last_run_at": null,

@@ -92,6 +92,8 @@ pub mod zone;
 pub mod zone_probe;
 
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod cases;
 #[cfg(test)]
 mod odd_jobs;
