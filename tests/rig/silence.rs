@@ -199,12 +199,16 @@ fn a_worker_that_hangs_in_its_service_is_ended_and_its_row_offered_again() {
     let (serve, faults) = serve_of(&rig, "");
     rig.restart_system_bus();
     faults.in_services_too(&serve);
-    due(&rig, (&serve, &faults), "worker.placed~", RUNS);
+    // The first is gone before the second runs anything.
+    let counts = "grep -lze \"--e[x]ecution\" /proc/[0-9]*/cmdline | wc -l >workers";
+    let script = format!("{counts}; {RUNS}");
+    due(&rig, (&serve, &faults), "worker.placed~", &script);
     faults.are_met();
     serve.settle();
     let run = newest(&rig, 1);
     assert_eq!(facts(&run), SERVICE);
     let why = "offered twice: the worker said nothing within the handover's 30 s";
     assert_eq!(noted(&run), why);
+    assert_eq!(rig.sh(&format!("cat {HOME}/workers")), "1");
     assert_eq!((ran(&rig).as_str(), faults.left().as_str()), ("1", ""));
 }
