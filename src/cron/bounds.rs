@@ -1,6 +1,7 @@
 //! Tests: the bounds of the decisions of a pass, on each of them and beyond.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -9,6 +10,8 @@ use super::cases::job;
 use super::due::{Due, Note, OrderKind, Policy, Reason, Scene, Witness, due};
 use super::next::Zones;
 use super::seasons::{at, zone};
+use crate::config::Settings;
+use crate::config::settings::Cron;
 
 /// What is known beside the record.
 #[derive(Clone, Copy)]
@@ -327,6 +330,9 @@ fn a_slot_is_due_when_it_comes_and_done_a_minute_early_at_most() {
     let already = (0, vec![Reason::AlreadyRun]);
     assert_eq!(told(&job, "10:00:00", done("09:59:00")), already);
     assert_eq!(told(&job, "10:00:00", done("09:58:59")).0, 1);
+    // One that lies ahead may be done as well, where the clock was set back.
+    let ahead = with(&once(), &json!({"next_run_at": "10:30:00"}));
+    assert_eq!(told(&ahead, "10:00:00", done("10:30:00")), already);
     // A run that was asked for has no slot that could be done.
     let asked = with(&job, &json!({"manual_run_at": "10:00:00"}));
     let found = pass(&asked, "10:00:00", done("10:00:00"));
@@ -383,6 +389,21 @@ fn a_repair_keeps_what_is_there() {
     let counted = json!({"next_run_at": "10:30:00", "repeat": {"times": 3, "completed": -3}});
     let found = pass(&counted, "10:00:00", ALONE);
     assert_eq!(found.changes[0].set["repeat"]["completed"], 0);
+}
+
+#[test]
+fn a_claim_outlives_three_silences_of_an_agent() {
+    let life = |silence: Option<u64>| {
+        let settings = Cron {
+            inactivity_timeout: silence.map(Duration::from_secs),
+            ..Settings::default().cron
+        };
+        Policy::of(&settings).run_claim_seconds
+    };
+    assert_eq!(
+        [None, Some(600), Some(601)].map(life),
+        [1_800, 1_800, 1_803]
+    );
 }
 
 #[test]

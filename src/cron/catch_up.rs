@@ -223,6 +223,42 @@ mod tests {
         assert_eq!(stagger(&staggered), stagger(&staggered));
         assert!(stagger(&staggered).as_secs() <= 90);
         assert!(stagger(&job(&json!({}))).is_zero());
+        let of = |number: u32| {
+            let mut one = job(&json!({"stagger_seconds": 1}));
+            one.insert("id".to_owned(), json!(format!("job{number}")));
+            stagger(&one).as_secs()
+        };
+        let parts: std::collections::BTreeSet<_> = (0..20).map(of).collect();
+        assert!(parts.iter().eq(&[0, 1]), "all of it is used: {parts:?}");
+    }
+
+    #[test]
+    fn slots_are_parted_at_the_ends_of_a_time_which_are_of_it() {
+        let minute = |minute: i64| Timestamp::from_second(minute * 60).unwrap();
+        let rest = |first, last| {
+            Some(Rest {
+                first: minute(first),
+                last: minute(last),
+                count: None,
+            })
+        };
+        let passed = |rest| Passed {
+            slots: [1, 2, 3, 4].map(minute).to_vec(),
+            rest,
+        };
+        let within = Some((minute(2), minute(3)));
+        for (all, inside, outside) in [
+            (rest(2, 3), rest(2, 3), None),
+            (rest(1, 3), None, rest(1, 3)),
+            (rest(2, 4), None, rest(2, 4)),
+        ] {
+            let (of_it, others) = passed(all).parted(within);
+            assert_eq!(of_it.slots, [2, 3].map(minute));
+            assert_eq!(others.slots, [1, 4].map(minute));
+            assert_eq!((of_it.rest, others.rest), (inside, outside));
+        }
+        let whole = passed(rest(5, 6)).parted(None);
+        assert_eq!(whole, (Passed::default(), passed(rest(5, 6))));
     }
 
     #[test]
@@ -259,6 +295,9 @@ mod tests {
         assert_eq!(passed(501).rest, Some(one_more));
         let day = passed(24 * 60).rest.unwrap();
         assert_eq!((day.last, day.count), (minute(1440), Some(940)));
+        let counted = passed(500 + 20_000).rest.unwrap();
+        assert_eq!(counted.count, Some(20_000));
+        assert_eq!(passed(500 + 20_001).rest.unwrap().count, None);
         let month = passed(30 * 24 * 60).rest.unwrap();
         assert_eq!((month.first, month.last), (minute(501), minute(43_200)));
         assert_eq!(month.count, None, "they are too many to be counted");

@@ -274,6 +274,14 @@ mod tests {
             fresh.got(0).unwrap().contains_key("pending_slot"),
             "until a worker has the row, the slot can still be restored"
         );
+        // Of this very moment, and our own.
+        let mut new = held("2026-06-17T10:00:00+00:00");
+        assert!(matches!(ask(&mut new, TICKER), Err(Obstacle::Held { .. })));
+        let ours = Claimant {
+            by: "h:9:bb",
+            ..TICKER
+        };
+        assert_eq!(ask(&mut new, ours), Ok(()));
         let pair = ("h:1:aa", "h:7:cc", Settles::Naive(now()));
         assert!(hand_on(&mut fresh, "a", pair, now(), &TimeZone::UTC));
         assert_eq!(fresh.got(0).unwrap()["fire_claim"]["by"], "h:7:cc");

@@ -210,6 +210,11 @@ mod tests {
                 Some("2026-06-24T10:00:02Z"),
             ),
             (
+                json!({"schedule": once, "state": "completed", "next_run_at": null,
+                       "last_run_at": "2026-06-01T10:00:00+00:00"}),
+                Some("awake"),
+            ),
+            (
                 json!({"pending_slot": {"scheduled_at": "2026-06-17T10:00:00+00:00"}}),
                 Some("awake"),
             ),

@@ -192,6 +192,24 @@ mod tests {
     }
 
     #[test]
+    fn b26_an_offer_stands_for_half_a_minute() {
+        let made: Timestamp = "2026-06-17T10:00:00Z".parse().unwrap();
+        let left = |seconds: i64, pending: bool| {
+            let row: Execution = serde_json::from_value(serde_json::json!({
+                "id": "e", "job_id": "j", "source": "builtin", "process_id": "p", "status": "claimed",
+                "handoff_pending": pending, "handoff_started_at": made,
+            }))
+            .unwrap();
+            let now = made + jiff::SignedDuration::from_secs(seconds);
+            offer_left(&row, now).map(|left| left.as_secs())
+        };
+        assert_eq!((left(0, true), left(29, true)), (Some(30), Some(1)));
+        assert_eq!((left(30, true), left(31, true)), (None, None));
+        assert_eq!(left(-1, true), None, "the clock was set back");
+        assert_eq!(left(5, false), None, "it is not on offer");
+    }
+
+    #[test]
     fn b27_a_half_written_acknowledgement_is_none_yet() {
         let whole = r#"{"version":1,"execution_id":"x","pid":7,"start_ticks":9,"mode":"scoped","mechanism":"scope","unit":null,"unplaced_because":null}"#;
         assert!(Acknowledgement::parse(whole, "x").is_some());
