@@ -85,7 +85,7 @@ impl Create {
         let id = new_id();
         let job = edit::make(&wishes, &id, pause, (desk.now, &desk.zone.zones))?;
         let mut said =
-            check(&desk, runtime, &job, &situation).map_err(|error| unmade(error, &job))?;
+            check(&desk, runtime, &job, situation).map_err(|error| unmade(error, &job))?;
         said.extend(warning::warnings(
             &reading,
             &self.schedule,
@@ -101,7 +101,7 @@ impl Create {
             );
         }
         said.extend(needless_policy(&job));
-        said.extend(desk.other_zone(&situation));
+        said.extend(desk.other_zone(runtime));
         if self.flags.is_told_no_end() {
             said.push("A --repeat of 0 is for ever, as in Hermes Agent.".to_owned());
         }
@@ -115,7 +115,7 @@ impl Create {
                 Ok(Change::Write(()))
             })?;
         }
-        self.tell(runtime, &desk, &job, (&said, &situation))?;
+        self.tell(runtime, &desk, &job, (&said, situation))?;
         Ok(Exit::OK)
     }
 

@@ -9,7 +9,8 @@ use hermes::cron::jobs_file::JobsFile;
 use hermes::cron::jobs_text::ShapeNote;
 use hermes::cron::view_firing::Situation;
 use hermes::cron::view_probe;
-use hermes::cron::zone::Zone;
+use hermes::cron::zone::{Zone, ZoneVariables};
+use hermes::cron::zone_probe;
 use hermes::db::{self, Damage, Snapshot};
 use hermes::error::{Error, Kind, Result};
 use hermes::home::Home;
@@ -26,6 +27,11 @@ pub(crate) struct Desk {
     pub(crate) config: Config,
     pub(crate) zone: Zone,
     pub(crate) now: Timestamp,
+    /// Why it cannot be told in which zone schedules are read.
+    zone_unknown: Option<String>,
+    /// What this process was told of the zone.
+    told: ZoneVariables,
+    situation: OnceCell<Situation>,
     /// What is odd about the job store, once it was read.
     odd: OnceCell<Option<String>>,
 }
@@ -56,13 +62,17 @@ impl Desk {
         let environ = &runtime.environ;
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let config = Config::load(&home, &variable, &[]);
-        let zone = Zone::of(&config).asked_by(environ.text("TZ"));
+        let told = ZoneVariables::of(variable);
+        let zone = Zone::of(&config).asked_by(told.tz.as_deref());
         warn_of_settings(runtime, &config, &zone);
         Self {
             home,
             config,
             zone,
             now: microsecond(runtime.clock.wall()),
+            zone_unknown: None,
+            told,
+            situation: OnceCell::new(),
             odd: OnceCell::new(),
         }
     }
@@ -73,6 +83,7 @@ impl Desk {
         let settings = self.config.warnings().into_iter();
         let all = settings.chain(self.zone.warnings());
         let odd = self.odd.get().cloned().flatten();
+        let all = all.chain(self.zone_warning());
         all.chain(odd).chain(said.iter().cloned()).collect()
     }
 
@@ -136,15 +147,74 @@ impl Desk {
         .with_hint("hermes cron doctor --only stores says what is wrong with it")
     }
 
-    /// Who schedules this home, and whether anything will fire.
-    pub(crate) fn situation(&self, runtime: &Runtime) -> Situation {
-        view_probe::look(&Caller::of(runtime), &self.home, &self.config, self.now)
+    /// Who schedules this home, and whether anything will fire: looked at once.
+    pub(crate) fn situation(&self, runtime: &Runtime) -> &Situation {
+        let look = || view_probe::look(&Caller::of(runtime), &self.home, &self.config, self.now);
+        self.situation.get_or_init(look)
+    }
+
+    /// The zone in which the serve that ticks this home reads schedules, or why it cannot be told; none where
+    /// no serve ticks it.
+    fn zone_of_serve(&self, runtime: &Runtime) -> Option<std::result::Result<Zone, String>> {
+        let situation = self.situation(runtime);
+        let is_serves = matches!(situation.scheduler, Scheduler::Serve { .. });
+        if !is_serves || !situation.serve_ticks {
+            return None;
+        }
+        let told = situation.serve_zone.as_ref();
+        if told == Some(&self.told) {
+            return Some(Ok(self.zone.clone()));
+        }
+        let pid = situation.scheduler.pid();
+        Some(zone_probe::of_serve(&self.home, pid, told))
+    }
+
+    /// The same desk where jobs are looked at: by the zone of the serve that plans them. Where that cannot be
+    /// told times are by the zone of this command.
+    pub(crate) fn beside_serve(mut self, runtime: &Runtime) -> Self {
+        match self.zone_of_serve(runtime) {
+            Some(Ok(zone)) => self.zone = zone,
+            Some(Err(why)) => self.zone_unknown = Some(why),
+            None => {}
+        }
+        self
+    }
+
+    /// In which zone schedules are read and who said so, or that it cannot be told.
+    pub(crate) fn zone_words(&self) -> String {
+        let words = self.zone.words();
+        self.zone_unknown.as_ref().map_or(words.clone(), |why| {
+            format!("cannot be told: {why}; times are shown in {words}")
+        })
+    }
+
+    /// The same for tools: no name where it cannot be told.
+    pub(crate) fn zone_named(&self) -> (Option<&str>, String) {
+        match &self.zone_unknown {
+            Some(why) => (None, format!("cannot be told: {why}")),
+            None => (Some(&self.zone.name), self.zone.origin.clone()),
+        }
+    }
+
+    /// The warning that the zone of the schedules cannot be told.
+    fn zone_warning(&self) -> Option<String> {
+        let why = self.zone_unknown.as_ref()?;
+        Some(format!(
+            "It cannot be told in which zone serve reads schedules: {why}. Times are shown in {}.",
+            self.zone.words()
+        ))
     }
 
     /// What is to be known where the serve that runs reads schedules by another clock than this command.
-    pub(crate) fn other_zone(&self, situation: &Situation) -> Option<String> {
-        let (named, tz) = situation.serve_zone.as_ref()?;
-        let theirs = Zone::of_process(&self.home, named.as_deref(), tz.as_deref())?;
+    pub(crate) fn other_zone(&self, runtime: &Runtime) -> Option<String> {
+        let theirs = match self.zone_of_serve(runtime)? {
+            Ok(theirs) => theirs,
+            Err(why) => {
+                return Some(format!(
+                    "It cannot be told in which zone serve reads schedules: {why}. Serve plans the job by its own."
+                ));
+            }
+        };
         let is_same = theirs.is_like(&self.zone, self.now);
         (!is_same).then(|| {
             let (theirs, ours) = (theirs.words(), self.zone.words());
@@ -161,26 +231,10 @@ impl Desk {
         if !self.home.run_dir().join("serve.lock").exists() {
             return Ok(self.zone.clone());
         }
-        let situation = self.situation(runtime);
-        let is_serves = matches!(situation.scheduler, Scheduler::Serve { .. });
-        if !is_serves || !situation.serve_ticks {
-            return Ok(self.zone.clone());
+        match self.zone_of_serve(runtime) {
+            None => Ok(self.zone.clone()),
+            Some(zone) => zone.map_err(|why| unknown_zone(&why)),
         }
-        let Some((named, tz)) = &situation.serve_zone else {
-            // Its variables cannot be read; the configuration can.
-            let configured = self.zone.told().map(|_| self.zone.clone());
-            return configured.ok_or_else(unknown_zone);
-        };
-        let told = [named.as_deref(), tz.as_deref()];
-        if told == ["HERMES_TIMEZONE", "TZ"].map(|name| runtime.environ.text(name)) {
-            return Ok(self.zone.clone());
-        }
-        let theirs = Zone::of_process(&self.home, named.as_deref(), tz.as_deref());
-        let theirs = theirs.ok_or_else(unknown_zone)?;
-        Ok(Zone {
-            origin: "the serve that runs".to_owned(),
-            ..theirs
-        })
     }
 
     /// An instant for people: the wall clock of the home's zone.
@@ -288,10 +342,10 @@ pub(crate) fn is_ours_to_run(runtime: &Runtime, home: &Home, words: &str) -> Res
     }
 }
 
-fn unknown_zone() -> Error {
+fn unknown_zone(why: &str) -> Error {
     Error::new(
         Kind::Refused,
-        "it cannot be told in which zone the serve of this home reads schedules",
+        format!("it cannot be told in which zone the serve of this home reads schedules: {why}"),
     )
     .with_hint("leave the pass to it, or set 'timezone' in the configuration")
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use hermes::cron::edit::{self, Wishes};
 use hermes::cron::job::{Job, RawJob};
 use hermes::cron::jobs_file::Change;
-use hermes::cron::{edit_probe, edit_terms, left_slots, needs, view, warning};
+use hermes::cron::{edit_probe, edit_terms, left_slots, needs, warning};
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::Ledger;
 use hermes::output::{human, json, layout};
@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::create::{check, needless_policy, read_schedule, schedule_words};
 use super::desk::{Desk, warn_of};
+use super::eye::Eye;
 use super::flags::Flags;
 use super::reference;
 use crate::exit::Exit;
@@ -108,11 +109,11 @@ impl Edit {
         goes_on(&job, &wishes)?;
         let keys = edit::edit(&mut job, &wishes, desk.now, &desk.zone.zones)?;
         let situation = desk.situation(runtime);
-        let mut said = match check(&desk, runtime, &job, &situation) {
+        let mut said = match check(&desk, runtime, &job, situation) {
             Ok(said) => said,
             Err(error)
                 if stood_before(&error, (old, &job), || {
-                    check(&desk, runtime, old, &situation)
+                    check(&desk, runtime, old, situation)
                 }) =>
             {
                 edit_probe::check(&edit_probe::brought(old, &job), &desk.home)?;
@@ -125,7 +126,7 @@ impl Edit {
             said.extend(warning::warnings(reading, text, desk.now, zone));
         }
         said.extend(needless_policy(&job));
-        said.extend(desk.other_zone(&situation));
+        said.extend(desk.other_zone(runtime));
         if !self.dry_run && !keys.is_empty() {
             job = save(&desk, &id, |job| {
                 edit::edit(job, &wishes, desk.now, &desk.zone.zones).map(drop)
@@ -141,7 +142,7 @@ impl Edit {
         };
         change.tell(runtime, &desk, &job)?;
         if !self.json {
-            warn_of(runtime, &situation, desk.now);
+            warn_of(runtime, situation, desk.now);
         }
         Ok(Exit::OK)
     }
@@ -252,7 +253,11 @@ impl Told<'_> {
             });
             return json::print(&mut runtime.out, &document);
         }
-        let view = view::view(&Job::read(job), desk.now, &desk.zone.zones);
+        let eye = Eye::of(desk, desk.situation(runtime));
+        let seen = eye.see(desk, std::slice::from_ref(job));
+        let Some(view) = seen.into_iter().next() else {
+            return Ok(());
+        };
         let label = format!("job {} ({})", view.id, human::printable(&view.name));
         let verb = match (self.keys.is_empty(), self.dry_run) {
             (true, _) => {

@@ -63,7 +63,8 @@ fn all_in_vain(jobs: &[View]) -> Option<String> {
 impl Listing {
     /// Looks at a home.
     pub(crate) fn of(desk: Desk, runtime: &Runtime) -> Self {
-        let mut situation = desk.situation(runtime);
+        let desk = desk.beside_serve(runtime);
+        let mut situation = desk.situation(runtime).clone();
         let eye = Eye::of(&desk, &situation);
         let jobs = desk.jobs().map(|jobs| eye.see(&desk, &jobs));
         // What refuses all of them is said of the dispatch.
@@ -105,8 +106,9 @@ impl Listing {
         let mut object = serde_json::Map::new();
         object.insert("home".into(), json!(self.desk.home.path()));
         object.insert("profile".into(), json!(self.desk.home.profile()));
-        object.insert("zone".into(), json!(self.desk.zone.name));
-        object.insert("zone_source".into(), json!(self.desk.zone.origin));
+        let (zone, source) = self.desk.zone_named();
+        object.insert("zone".into(), json!(zone));
+        object.insert("zone_source".into(), json!(source));
         object.insert("warnings".into(), json!(self.desk.warnings(&[])));
         let firing = self.situation.to_json(self.desk.now);
         if let Value::Object(firing) = firing {
@@ -301,7 +303,7 @@ pub(crate) fn footing(listing: &Listing) -> Vec<(&'static str, String)> {
             "dispatch",
             dispatch.map_or_else(|| "unknown".to_owned(), Dispatch::words),
         ),
-        ("zone", listing.desk.zone.words()),
+        ("zone", listing.desk.zone_words()),
         (
             "stop",
             seen.stop

@@ -30,19 +30,19 @@ pub(crate) enum Outlook {
 impl Outlook {
     /// Looks at a home at an instant, or now.
     pub(crate) fn of(runtime: &Runtime, desk: &Desk, at: Option<&str>) -> Result<Self> {
-        let (home, zone) = (&desk.home, &desk.zone);
-        let now = at.map_or_else(|| Ok(runtime.clock.wall()), |at| instant(at, zone, "--at"))?;
+        let home = &desk.home;
+        let zone = desk.zone_of_pass(runtime)?;
+        let now = at.map_or_else(|| Ok(runtime.clock.wall()), |at| instant(at, &zone, "--at"))?;
         let at = Stamp::of(now, &zone.zones.configured);
         if let Some(why) = stands(home, now) {
             return Ok(Self::Standing(at, why));
         }
-        let read_in = desk.zone_of_pass(runtime)?;
         let jobs = desk.jobs()?;
-        let eye = Eye::of(desk, &desk.situation(runtime));
+        let eye = Eye::of(desk, desk.situation(runtime));
         let passing = Passing {
             home,
             settings: &Settings::of(&desk.config).cron,
-            zones: &read_in.zones,
+            zones: &zone.zones,
             now,
         };
         let refusal = |job: &RawJob| eye.refusal(desk, job);

@@ -89,7 +89,7 @@ impl Resume {
         let situation = desk.situation(runtime);
         let said: Vec<String> = left_out
             .into_iter()
-            .chain(desk.other_zone(&situation))
+            .chain(desk.other_zone(runtime))
             .collect();
         Told {
             schema: "hermes.cron-resume/1",
@@ -101,7 +101,7 @@ impl Resume {
         }
         .tell(runtime, &desk, &job)?;
         if !self.json {
-            warn_of(runtime, &situation, desk.now);
+            warn_of(runtime, situation, desk.now);
         }
         Ok(Exit::OK)
     }

@@ -98,10 +98,10 @@ impl Run {
             );
         }
         if self.execution.is_none() {
-            warn_of_slots(runtime, &desk, &situation);
+            warn_of_slots(runtime, &desk, situation);
         }
         if self.show_only {
-            return self.show(runtime, &desk, &job, &situation);
+            return self.show(runtime, &desk, &job, situation);
         }
         if self.execution.is_none() {
             let id = Uuid::new_v4().simple().to_string();
@@ -110,7 +110,7 @@ impl Run {
             }
         }
         if self.execution.is_none() && !self.json {
-            tell_of_slots(runtime, &desk, &situation);
+            tell_of_slots(runtime, &desk, situation);
         }
         if self.detach {
             return background::start(runtime, &desk, &job, self.json);

@@ -64,10 +64,13 @@ impl Show {
         let coming = coming(&desk, &job, &seen);
         let zone = &desk.zone.zones.configured;
         if self.json {
+            let (zone_name, zone_source) = desk.zone_named();
             let document = json!({
                 "schema": "hermes.cron-show/1",
                 "home": desk.home.path(),
                 "profile": desk.home.profile(),
+                "zone": zone_name,
+                "zone_source": zone_source,
                 "job": job,
                 "view": seen,
                 "next": coming.iter().map(|at| iso(*at, zone)).collect::<Vec<_>>(),
@@ -140,7 +143,8 @@ fn find(runtime: &mut Runtime, named: &str) -> Result<(Desk, RawJob, View)> {
     let Some((desk, place, jobs)) = found.pop() else {
         return Err(missing.unwrap_or_else(|| Error::usage("there is no home to look in")));
     };
-    let eye = Eye::of(&desk, &desk.situation(runtime));
+    let desk = desk.beside_serve(runtime);
+    let eye = Eye::of(&desk, desk.situation(runtime));
     let view = eye.see(&desk, &jobs).into_iter().nth(place);
     let job = jobs.into_iter().nth(place);
     let (Some(job), Some(view)) = (job, view) else {
@@ -211,6 +215,7 @@ fn about(desk: &Desk, job: &RawJob, view: &View) -> Vec<(&'static str, String)> 
         ("state", state),
         ("fires", schedule_words(job, &view.schedule)),
         ("next run", next),
+        ("zone", desk.zone_words()),
         (
             "repeats",
             format!("{times}, {} so far", view.repeat.completed),

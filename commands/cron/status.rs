@@ -197,6 +197,7 @@ fn print(runtime: &mut Runtime, listing: &Listing, running: &Result<Vec<Running>
             format!("{id} of job {}, began {since}{recorded}", run.job_id),
         )
     }));
+    pairs.extend(more("running", running.len(), "hermes cron runs"));
     let text = layout::pairs(&runtime.out, &pairs);
     runtime.out.line(&text)?;
     warn_of(runtime, &listing.situation, desk.now);
@@ -230,10 +231,7 @@ fn failed(jobs: &[View], desk: &Desk) -> Vec<(&'static str, String)> {
         )
     };
     let mut lines: Vec<_> = failed.iter().take(NAMED).map(line).collect();
-    if failed.len() > NAMED {
-        let more = failed.len() - NAMED;
-        lines.push(("failed", format!("{more} more: hermes cron incidents")));
-    }
+    lines.extend(more("failed", failed.len(), "hermes cron incidents"));
     lines
 }
 
@@ -269,14 +267,32 @@ fn named(jobs: &[View]) -> Vec<(&'static str, String)> {
             ("look at", format!("{} {}, {what}", view.id, view.name))
         })
         .collect();
-    if wrong.len() > NAMED {
-        let more = wrong.len() - NAMED;
-        lines.push(("look at", format!("{more} more: hermes cron list")));
-    }
-    let waits = |view: &&View| view.state == Standing::Active && view.because.is_some();
-    for view in jobs.iter().filter(waits).take(NAMED) {
-        let why = view.because.as_deref().unwrap_or_default();
-        lines.push(("waits", format!("{} {}, {why}", view.id, view.name)));
-    }
+    lines.extend(more("look at", wrong.len(), "hermes cron list"));
+    lines.extend(noted(jobs, "waits", |view| view.waits));
+    lines.extend(noted(jobs, "note", |view| !view.waits));
     lines
+}
+
+/// Jobs that are well, and of which there is something to say.
+fn noted(
+    jobs: &[View],
+    label: &'static str,
+    is_meant: impl Fn(&View) -> bool,
+) -> Vec<(&'static str, String)> {
+    let is_noted = |view: &&View| view.state == Standing::Active && view.because.is_some();
+    let noted = jobs.iter().filter(is_noted).filter(|view| is_meant(view));
+    let noted: Vec<_> = noted.collect();
+    let line = |view: &&View| {
+        let why = view.because.as_deref().unwrap_or_default();
+        (label, format!("{} {}, {why}", view.id, view.name))
+    };
+    let mut lines: Vec<_> = noted.iter().take(NAMED).map(line).collect();
+    lines.extend(more(label, noted.len(), "hermes cron list"));
+    lines
+}
+
+/// How many of so many are not named, and what shows them.
+fn more(label: &'static str, count: usize, shown_by: &str) -> Option<(&'static str, String)> {
+    let more = count.saturating_sub(NAMED);
+    (more > 0).then(|| (label, format!("and {more} more: {shown_by}")))
 }

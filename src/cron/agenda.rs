@@ -55,6 +55,49 @@ pub(super) struct Earlier {
     pub(super) is_kept: bool,
 }
 
+/// What a pass has seen of a store, and leaves for the next.
+#[derive(Debug)]
+pub(super) struct Looked<V> {
+    pub(super) at: Timestamp,
+    /// The version of the store that the agenda is of.
+    pub(super) version: V,
+    pub(super) agenda: Agenda,
+}
+
+impl<V: PartialEq> Looked<V> {
+    /// What still says something now: where the clock was set back, nothing does.
+    pub(super) fn until(seen: Option<Self>, now: Timestamp) -> Option<Self> {
+        seen.filter(|seen| now >= seen.at)
+    }
+
+    /// The store is the one that was seen, and no job of it has woken.
+    pub(super) fn rests(&self, version: &V, now: Timestamp) -> bool {
+        self.version == *version && self.agenda.rests(now)
+    }
+}
+
+impl Earlier {
+    /// What was seen, before a look at this version of the store. `is_kept`: there will be a look after this one.
+    pub(super) fn of<V: PartialEq>(
+        seen: Option<Looked<V>>,
+        version: &V,
+        (scene, is_kept): (&Scene<'_>, bool),
+    ) -> Self {
+        let Some(seen) = seen else {
+            return Self {
+                is_kept,
+                ..Self::default()
+            };
+        };
+        Self {
+            is_of_this: seen.version == *version,
+            agenda: Some(seen.agenda),
+            doubted: scene.witness.done_ahead(scene.now),
+            is_kept,
+        }
+    }
+}
+
 /// A look at all jobs.
 #[derive(Debug)]
 pub(super) struct Look {

@@ -21,6 +21,7 @@ use self::in_hand::{Grip, InHand};
 use self::jobs_door::JobsDoor;
 pub(super) use self::last::Asked;
 pub(super) use self::ledger_door::LedgerDoor;
+pub(super) use self::told::tell;
 pub(super) use self::unbegun::{Terms, Unbegun};
 pub(super) use self::wait::Held;
 use super::claim::{self, Claimant, Holder, Obstacle};

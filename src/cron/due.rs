@@ -51,6 +51,10 @@ pub trait Witness {
     fn is_dead(&self, owner: &str) -> bool;
     /// Whether the ledger has a run of the job that has not ended, whoever has it.
     fn is_open(&self, job_id: &str) -> bool;
+    /// Jobs of which a slot is known as done that has not come: their records do not tell.
+    fn done_ahead(&self, _now: Timestamp) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Knows of no run and of no process.

@@ -38,11 +38,6 @@ impl Known {
         })
     }
 
-    /// Jobs of which a slot is known as done that has not come: their records do not tell.
-    pub(super) fn done_ahead(&self) -> Vec<String> {
-        self.runs.done_ahead(self.now)
-    }
-
     /// A ledger that cannot be asked now refuses the slot when it is claimed.
     fn ran_long_ago(&self, job_id: &str, slot: Timestamp) -> Option<Timestamp> {
         let ask = |ledger: &mut Ledger| ledger.read(|c| rows::slot_ran(c, job_id, &utc(slot)));
@@ -65,5 +60,9 @@ impl Witness for Known {
 
     fn is_open(&self, job_id: &str) -> bool {
         self.runs.is_open(job_id)
+    }
+
+    fn done_ahead(&self, now: Timestamp) -> Vec<String> {
+        self.runs.done_ahead(now)
     }
 }

@@ -46,6 +46,12 @@ impl Witness for World {
     fn is_open(&self, job_id: &str) -> bool {
         self.open.contains(job_id)
     }
+
+    fn done_ahead(&self, now: Timestamp) -> Vec<String> {
+        let slots = self.done.keys();
+        let ahead = slots.filter(|(_, slot)| *slot > now);
+        ahead.map(|(id, _)| id.clone()).collect()
+    }
 }
 
 struct Dice<'a>(std::slice::Iter<'a, u16>);

@@ -8,10 +8,9 @@ use jiff::Timestamp;
 
 use super::claim::{self, Claimant};
 use super::dispatcher::settings::machine;
-use super::dispatcher::{Order, Terms, holder_is_gone};
+use super::dispatcher::{Order, Terms, holder_is_gone, tell};
 use super::due::{self, Due, OrderKind, Policy, Reason, Scene};
 use super::fate::Fate;
-use super::finish::Settles;
 use super::foresee::foresee;
 use super::job::{Job, RawJob};
 use super::job_id;
@@ -23,7 +22,7 @@ use crate::config::settings::Cron;
 use crate::error::Result;
 use crate::home::Home;
 use crate::host::identity_probe::own_identity;
-use crate::ledger::{Execution, SlotAt};
+use crate::ledger::{Execution, SlotAt, Untold};
 
 /// What a pass would do.
 #[derive(Debug)]
@@ -171,15 +170,24 @@ impl Passer<'_> {
         }
     }
 
-    /// The jobs once the runs of whoever is gone are closed: their slots are accounted for.
+    /// The jobs once they are told of the ends of their runs: of those that they were not told of, and of those
+    /// that the pass closes.
     fn settled<'j>(&self, jobs: &'j [RawJob]) -> Cow<'j, [RawJob]> {
         let mut jobs = Cow::Borrowed(jobs);
-        for (run, slot) in &self.swept.closed {
-            let is_its = |job: &RawJob| Job::read(job).id() == Some(run.job_id.as_str());
+        let closed = self.swept.closed.iter().map(|(row, slot)| {
+            let end = Untold {
+                error: Some(GONE.to_owned()),
+                ..Untold::default()
+            };
+            (row.clone(), *slot, end)
+        });
+        for (row, slot, end) in self.witness.untold().into_iter().chain(closed) {
+            let is_its = |job: &RawJob| Job::read(job).id() == Some(row.job_id.as_str());
             if let Some(at) = jobs.iter().position(is_its)
                 && let Some(job) = jobs.to_mut().get_mut(at)
             {
-                Settles::of(*slot).settle(job, &self.passing.zones.configured);
+                let zone = &self.passing.zones.configured;
+                tell(job, (&row, slot), &end, (self.passing.now, zone));
             }
         }
         jobs
@@ -204,7 +212,7 @@ impl Passer<'_> {
             why: why.to_owned(),
         };
         let over = self.swept.closed.iter();
-        let over = over.map(|(run, _)| close(run, "whoever had it is gone"));
+        let over = over.map(|(run, _)| close(run, GONE));
         let passed_by = self.swept.passed_by.iter();
         over.chain(passed_by.map(|(run, why)| close(run, why)))
             .collect()
@@ -280,6 +288,8 @@ fn found_by<'j>(jobs: &'j [RawJob], id: &str) -> Option<&'j RawJob> {
     jobs.iter().find(|job| Job::read(job).id() == Some(id))
 }
 
+/// Why a run is closed that nobody has any more.
+const GONE: &str = "whoever had it is gone";
 /// Why a slot is not run that comes with one which was left behind.
 const RUN_FIRST: &str = "an earlier slot of it, which was taken and never run, is run now";
 

@@ -301,6 +301,25 @@ fn limits(total: Option<u64>, inactivity: Option<Duration>) -> Limits {
     }
 }
 
+/// Stands before the exit status in the words for an end.
+const EXITED: &str = " exited with code ";
+/// Stands before the signal in the words for an end.
+const SIGNALED: &str = " was killed by signal ";
+
+/// The exit status of a job and the signal that ended it, as the words of a run's end on record have them.
+#[must_use]
+pub fn status_on_record(ok: bool, error: Option<&str>) -> (Option<i32>, Option<i32>) {
+    if ok {
+        return (Some(0), None);
+    }
+    let number = |after: &str| -> Option<i32> {
+        let (_, rest) = error?.split_once(after)?;
+        let digits = rest.split(|sign: char| !sign.is_ascii_digit()).next()?;
+        digits.parse().ok()
+    };
+    (number(EXITED), number(SIGNALED))
+}
+
 /// What an end means. The reason that an agent itself gives says more than its stderr.
 fn judge(what: &str, ended: &Ended, body: String, limits: Limits, reason: Option<&str>) -> Report {
     let seconds = |limit: Option<Duration>| {
@@ -310,8 +329,8 @@ fn judge(what: &str, ended: &Ended, body: String, limits: Limits, reason: Option
     };
     let words = match ended.end {
         End::Exited(0) => return Report::good(body),
-        End::Exited(code) => format!("{what} exited with code {code}"),
-        End::Signaled(signal) => format!("{what} was killed by signal {signal}"),
+        End::Exited(code) => format!("{what}{EXITED}{code}"),
+        End::Signaled(signal) => format!("{what}{SIGNALED}{signal}"),
         End::TimedOut => format!(
             "{what} ran longer than its time limit of {}",
             seconds(limits.total)

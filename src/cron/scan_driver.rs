@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::agenda::{Agenda, Earlier};
+use super::agenda::{self, Earlier};
 use super::dispatcher::{Dispatcher, blocking};
 use super::due::{Policy, Scene};
 use super::fire_lock;
@@ -39,23 +39,11 @@ pub(super) struct Scan {
     pub(super) is_kept: bool,
 }
 
-/// What a scan leaves for the next.
-pub(super) struct Looked {
-    pub(super) at: Timestamp,
-    /// The version of the store that the agenda is of.
-    pub(super) version: Option<Version>,
-    pub(super) agenda: Agenda,
-}
-
-impl Looked {
-    /// The store is the one that was seen, and no job of it has woken.
-    pub(super) fn rests(&self, version: Option<Version>, now: Timestamp) -> bool {
-        self.version == version && self.agenda.rests(now)
-    }
-}
+/// What a scan leaves for the next: of which version of the store none is known where it was not there.
+pub(super) type Looked = agenda::Looked<Option<Version>>;
 
 /// What is known beside the jobs.
-struct Stage {
+pub(super) struct Stage {
     now: Timestamp,
     last_pass: Option<Timestamp>,
     zones: Zones,
@@ -80,7 +68,8 @@ impl Stage {
 }
 
 impl Scan {
-    async fn stage(&self) -> Result<Stage> {
+    /// Gathers it, once for a pass: the ledger is read.
+    pub(super) async fn stage(&self) -> Result<Stage> {
         let dispatcher = &self.dispatcher;
         let mut policy = Policy::of(&dispatcher.parts.settings);
         let most = policy.max_catch_ups;
@@ -98,35 +87,28 @@ impl Scan {
 
     /// Asks the jobs that are awake, as they were seen, without the store: it has not changed. `false`:
     /// something happens to one of them.
-    pub(super) async fn stays_so(&self, mut seen: Looked) -> Result<(Looked, bool)> {
-        let stage = self.stage().await?;
+    pub(super) async fn stays_so(stage: Stage, mut seen: Looked) -> Result<(Stage, Looked, bool)> {
         let ask = move || {
             let stays_so = seen.agenda.stays_so(&stage.scene());
             seen.at = stage.now;
-            Ok((seen, stays_so))
+            Ok((stage, seen, stays_so))
         };
         blocking(ask).await
     }
 
     /// Scans the store, in the light of what was seen of it before.
-    pub(super) async fn run(self, mut seen: Option<Looked>) -> Result<(Found, Option<Looked>)> {
-        let stage = self.stage().await?;
+    pub(super) async fn run(
+        self,
+        stage: Stage,
+        mut seen: Option<Looked>,
+    ) -> Result<(Found, Option<Looked>)> {
         let (dispatcher, now, in_flight) = (Arc::clone(&self.dispatcher), self.now, self.in_flight);
         let (stopped, is_kept) = (self.stopped, self.is_kept);
         let ledger = dispatcher.ledger_door();
         let look = move |jobs: &mut JobList<'_>, version| {
             // Of a second round, over what somebody wrote past the lock, nothing is known.
-            let earlier = seen.take().map(|seen| Earlier {
-                is_of_this: seen.version == version,
-                agenda: Some(seen.agenda),
-                doubted: stage.known.done_ahead(),
-                is_kept,
-            });
-            let earlier = earlier.unwrap_or(Earlier {
-                is_kept,
-                ..Earlier::default()
-            });
             let scene = stage.scene();
+            let earlier = Earlier::of(seen.take(), &version, (&scene, is_kept));
             let (change, records) = scan(jobs, (&scene, &in_flight, stopped), earlier, &mut new_id);
             // Before the store moves on: a slot that nobody runs must not vanish between the two.
             if !records.is_empty() {

@@ -69,6 +69,16 @@ impl Stop {
         body.to_string()
     }
 
+    /// That it is in force, since when, until when and why, as a fragment.
+    #[must_use]
+    pub fn in_force(&self, now: Timestamp) -> String {
+        let told = self.told(now);
+        if self.since.is_none() {
+            return told;
+        }
+        format!("in force, {told}")
+    }
+
     /// Since when, until when and why, as a fragment.
     #[must_use]
     pub fn told(&self, now: Timestamp) -> String {
@@ -111,6 +121,9 @@ mod tests {
         assert!(stop.is_over(now() + SignedDuration::from_hours(2)));
         let later = now() + SignedDuration::from_mins(30);
         assert_eq!(stop.told(later), "since 30m ago, ends in 1h 30m: rollout");
+        let told = "in force, since 30m ago, ends in 1h 30m: rollout";
+        assert_eq!(stop.in_force(later), told);
+        assert_eq!(Stop::default().in_force(later), "in force");
     }
 
     #[test]

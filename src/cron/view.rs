@@ -113,6 +113,9 @@ pub struct View {
     pub state: Standing,
     /// Why it stands there, where there is more to say.
     pub because: Option<String>,
+    /// A slot of it waits to start, which is why.
+    #[serde(skip)]
+    pub waits: bool,
     /// The kind of its schedule.
     pub kind: Option<String>,
     /// The schedule as people wrote it.
@@ -198,6 +201,7 @@ pub fn view(job: &Job<'_>, now: Timestamp, zones: &Zones) -> View {
         name: job.label().to_owned(),
         overdue_seconds: late.filter(|_| state == Standing::Overdue),
         state,
+        waits: state == Standing::Active && waits(job, now, zones).is_some(),
         because: words(because.as_deref()),
         kind: text(job.kind()),
         schedule: shown_schedule(job),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::stop_file::InForce;
 use super::tick_ends::{FRESH, TickEnds};
+use super::zone::ZoneVariables;
 use crate::dispatch::{Decision, Mode};
 use crate::host::facts::{Program, Viewpoint};
 use crate::host::scheduler_owner::Scheduler;
@@ -30,8 +31,8 @@ pub struct Situation {
     pub running_for: Option<i64>,
     /// Our serve ticks: neither `serve.cron` nor `--no-cron` keeps it from that.
     pub serve_ticks: bool,
-    /// `HERMES_TIMEZONE` and `TZ` of our serve, where it ticks and its environment can be read.
-    pub serve_zone: Option<(Option<String>, Option<String>)>,
+    /// What our serve was told of the zone, where it ticks and its environment can be read.
+    pub serve_zone: Option<ZoneVariables>,
     /// Our serve was told to stop, and waits for so many jobs.
     pub stopping: Option<u64>,
     /// Why no job that is armed would do its work, where that was looked at.
@@ -88,10 +89,7 @@ impl Situation {
     pub fn firing(&self, now: Timestamp) -> Firing {
         let mut reasons = Vec::new();
         if let Some(stop) = &self.stop {
-            reasons.push(format!(
-                "an emergency stop is in force, {}",
-                stop.stop.told(now)
-            ));
+            reasons.push(format!("an emergency stop is {}", stop.stop.in_force(now)));
         }
         reasons.extend(self.all_in_vain.clone());
         let fresh = self

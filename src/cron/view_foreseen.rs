@@ -27,6 +27,8 @@ enum Foreseen {
     Skipped(String),
     /// Its next run is another one.
     Moved(Timestamp),
+    /// Its next run is brought forward, and why.
+    Forward(Timestamp, &'static str),
 }
 
 /// What the next pass makes of jobs.
@@ -75,13 +77,14 @@ impl NextPass {
 fn found(due: &Due, zones: &Zones) -> HashMap<usize, Foreseen> {
     let mut found = HashMap::new();
     let orders = due.orders.iter().chain(&due.held);
-    let handed_out: HashSet<_> = orders.map(|order| order.index).collect();
+    let handed_out: HashMap<_, _> = orders.map(|order| (order.index, order.slot)).collect();
     for change in &due.changes {
-        if !handed_out.contains(&change.index)
-            && let Some(foreseen) = changed(change, zones)
-        {
-            found.insert(change.index, foreseen);
-        }
+        let foreseen = match (handed_out.get(&change.index), forward(change)) {
+            (Some(slot), Some(why)) => slot.map(|slot| Foreseen::Forward(slot.at, why)),
+            (Some(_), None) => None,
+            (None, _) => changed(change, zones),
+        };
+        found.extend(foreseen.map(|foreseen| (change.index, foreseen)));
     }
     for late in &due.passed_by {
         found.insert(late.index, Foreseen::Skipped(late.reason.clone()));
@@ -96,6 +99,15 @@ fn found(due: &Due, zones: &Zones) -> HashMap<usize, Foreseen> {
     found
 }
 
+/// Why a pass brings a next run forward, where it does.
+fn forward(change: &Change) -> Option<&'static str> {
+    change.reasons.iter().find_map(|reason| match reason {
+        Reason::Rearmed => Some("its last run failed, and it has been silent since"),
+        Reason::ClockWentBack => Some("the clock was set back, and it lies too far off"),
+        _ => None,
+    })
+}
+
 fn changed(change: &Change, zones: &Zones) -> Option<Foreseen> {
     let because = |reason| change.reasons.contains(&reason);
     let text = |key: &str| change.set.get(key).and_then(Value::as_str);
@@ -105,9 +117,8 @@ fn changed(change: &Change, zones: &Zones) -> Option<Foreseen> {
     if change.removed || text("state") == Some("completed") {
         return Some(Foreseen::Ended);
     }
-    text("next_run_at")
-        .and_then(|at| zones.instant(at))
-        .map(Foreseen::Moved)
+    let next = text("next_run_at").and_then(|at| zones.instant(at))?;
+    Some(forward(change).map_or(Foreseen::Moved(next), |why| Foreseen::Forward(next, why)))
 }
 
 impl Foreseen {
@@ -130,7 +141,12 @@ impl Foreseen {
                 view.next = Some(*next);
                 (Standing::Active, None)
             }
-            Self::Never(_) | Self::Skipped(_) | Self::Moved(_) => return view,
+            Self::Forward(next, why) if view.state == Standing::Active => {
+                view.next = Some(*next);
+                let why = format!("{why}: the next pass brings its next run forward");
+                (Standing::Active, Some(why))
+            }
+            Self::Never(_) | Self::Skipped(_) | Self::Moved(_) | Self::Forward(..) => return view,
         };
         if state != Standing::Overdue {
             view.overdue_seconds = None;
@@ -199,6 +215,22 @@ mod tests {
         let given = seen(&json!({"next_run_at": null}));
         assert_eq!(given.state, Standing::Active);
         assert!(given.next.is_some() && given.next_run_at.is_none());
+    }
+
+    #[test]
+    fn a_failed_job_that_a_pass_brings_forward_shows_what_the_pass_makes_of_it() {
+        let far = json!({
+            "next_run_at": "2026-06-17T20:00:00+00:00", "last_status": "error",
+            "last_run_at": "2026-06-17T05:00:00+00:00",
+        });
+        let soon = seen(&far);
+        assert_eq!(soon.next, NOW.parse().ok(), "an interval runs at once");
+        assert!(soon.because.unwrap().contains("silent since"));
+        let mut hourly = far;
+        hourly["schedule"] = json!({"kind": "cron", "expr": "0 * * * *"});
+        let soon = seen(&hourly);
+        assert_eq!(soon.next, "2026-06-17T11:00:00Z".parse().ok());
+        assert_eq!(soon.state, Standing::Active);
     }
 
     #[test]

@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use super::markers::{beat, epoch, tick_error};
 use super::stop_file;
 use super::view_firing::{Dispatch, Situation};
+use super::zone::ZoneVariables;
 use crate::config::{Config, Settings};
 use crate::dispatch::{Kind, Policy, decide, derive};
 use crate::error::Result;
 use crate::files::open_regular;
 use crate::home::Home;
 use crate::host::facts::Facts;
-use crate::host::proc;
-use crate::host::process_probe::command_line;
+use crate::host::process_probe::{command_line, environment};
 use crate::host::scheduler_owner::{Scheduler, processes, scheduler, stopping};
 use crate::host::{Caller, Choice, complete, observe};
 
@@ -81,23 +81,19 @@ pub fn look(caller: &Caller, home: &Home, config: &Config, now: Timestamp) -> Si
     }
 }
 
-/// What our serve, where it runs and ticks, was told of the zone: a running process has no other.
-fn serve_zone(facts: &Facts, scheduler: &Scheduler) -> Option<(Option<String>, Option<String>)> {
+/// What our serve, where it runs and ticks, was told of the zone.
+fn serve_zone(facts: &Facts, scheduler: &Scheduler) -> Option<ZoneVariables> {
     let Scheduler::Serve { pid: Some(pid) } = scheduler else {
         return None;
     };
-    if let Some(process) = processes(facts).find(|process| process.pid == *pid) {
-        let environ = process.environ.known()?;
-        let told = |name: &str| environ.get(name).map(str::to_owned);
-        return Some((told("HERMES_TIMEZONE"), told("TZ")));
-    }
+    let seen = processes(facts).find(|process| process.pid == *pid);
     // By its lock alone it is known, where its file has another name.
-    let pairs = proc::environ(&fs_err::read(format!("/proc/{pid}/environ")).ok()?);
-    let told = |name: &str| {
-        let pair = pairs.iter().find(|(known, _)| known == name);
-        pair.map(|(_, value)| value.clone())
-    };
-    Some((told("HERMES_TIMEZONE"), told("TZ")))
+    let environ = seen.map_or_else(|| environment(*pid), |process| process.environ.clone());
+    let environ = environ.known()?;
+    // An empty one says something too.
+    Some(ZoneVariables::of(|name| {
+        environ.variables.get(name).cloned()
+    }))
 }
 
 /// For how many seconds the process that schedules has been running.

@@ -16,8 +16,8 @@ use crate::dispatch::handover::offer_left;
 use crate::error::{Error, Kind, Result};
 use crate::home::Home;
 use crate::host::identity_probe::OwnIdentity;
-use crate::ledger::store::{slot_taken, utc};
-use crate::ledger::{Claimed, Execution, ExecutionFacts, SlotAt, Status, rows};
+use crate::ledger::store::{slot_taken, untold_ends, utc};
+use crate::ledger::{Claimed, Execution, ExecutionFacts, SlotAt, Status, Untold, rows};
 
 /// Rows that are looked at: all that are kept.
 const KEPT: u32 = crate::ledger::store::KEPT;
@@ -80,6 +80,20 @@ pub(super) struct Swept {
     pub(super) on_offer: Vec<String>,
     /// Those of whoever is gone, each with its slot.
     pub(super) closed: Vec<(Execution, Option<SlotAt>)>,
+}
+
+/// A run that has ended, with its slot, and what its job is still to be told of that.
+pub(super) type UntoldRun = (Execution, Option<SlotAt>, Untold);
+
+fn untold_runs(connection: &Connection) -> rusqlite::Result<Vec<UntoldRun>> {
+    let with_row = |end: Untold| {
+        let row = rows::execution_by_id(connection, &end.execution_id)?;
+        let slot = row.as_ref().map(|row| rows::slot_of(connection, row));
+        let slot = slot.transpose()?.flatten();
+        Ok(row.map(|row| (row, slot, end)))
+    };
+    let untold = untold_ends(connection, None)?.into_iter().map(with_row);
+    untold.filter_map(rusqlite::Result::transpose).collect()
 }
 
 /// A run that has not ended, with what is recorded of it.
@@ -179,6 +193,13 @@ impl StoreWitness {
         swept
     }
 
+    /// Ends of runs that jobs are still to be told of.
+    pub(super) fn untold(&self) -> Vec<UntoldRun> {
+        let ledger = self.ledger.as_ref();
+        let untold = ledger.and_then(|ledger| ledger.read(untold_runs).ok());
+        untold.unwrap_or_default()
+    }
+
     /// What becomes of a slot that has an attempt already.
     pub(super) fn taken(&self, job_id: &str, slot: SlotAt) -> Option<Fate> {
         let look = |store: &Connection| slot_taken(store, job_id, slot);
@@ -210,5 +231,9 @@ impl Witness for StoreWitness {
 
     fn is_open(&self, job_id: &str) -> bool {
         self.runs.is_open(job_id)
+    }
+
+    fn done_ahead(&self, now: Timestamp) -> Vec<String> {
+        self.runs.done_ahead(now)
     }
 }

@@ -7,12 +7,16 @@ use super::next::Zones;
 use crate::clock::zones;
 use crate::config::{Config, Origin, ProblemKind, Source};
 use crate::error::{Error, Kind, Result};
-use crate::home::Home;
 
 /// Who says it where nobody was asked.
 const HOST: &str = "the host";
 /// Who says it where the host was asked by a process that has its own word.
 const VARIABLE: &str = "TZ";
+
+/// Who says it where a process was told by name.
+const NAMED: &str = "HERMES_TIMEZONE";
+/// What rules without a name are called.
+const HOSTS: &str = "the host's rules";
 
 /// The zones of a home, with where they come from.
 #[derive(Clone, Debug)]
@@ -26,6 +30,30 @@ pub struct Zone {
     /// What was configured over it and is no zone, with where: something else is used instead, as by
     /// the other program.
     pub unknown: Vec<String>,
+}
+
+/// What a process was told of the zone when it began: it has no other as long as it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ZoneVariables {
+    /// `HERMES_TIMEZONE`.
+    pub named: Option<String>,
+    /// `TZ`.
+    pub tz: Option<String>,
+}
+
+impl ZoneVariables {
+    /// By the environment of a process.
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        Self {
+            named: variable(NAMED).filter(|name| !name.is_empty()),
+            tz: variable(VARIABLE),
+        }
+    }
+
+    /// The same as an environment that has nothing else.
+    pub(super) fn get(&self, name: &str) -> Option<String> {
+        self.named.clone().filter(|_| name == NAMED)
+    }
 }
 
 impl Zone {
@@ -101,44 +129,47 @@ impl Zone {
     /// The same where the host is asked by this `TZ`: one that names no zone leaves UTC.
     #[must_use]
     pub fn asked_by(mut self, variable: Option<&str>) -> Zone {
-        let text = variable.unwrap_or_default();
-        if self.origin != HOST || text.is_empty() {
+        let Some(text) = variable.filter(|_| self.origin == HOST) else {
             return self;
-        }
+        };
         if self.zones.configured.is_unknown() {
             let text = text.escape_debug();
             self.unknown
                 .push(format!("TZ is '{text}', which is no time zone"));
             "UTC".clone_into(&mut self.name);
-        } else {
-            VARIABLE.clone_into(&mut self.origin);
+            return self;
         }
+        self.name = called(&self.zones.configured, text);
+        VARIABLE.clone_into(&mut self.origin);
         self
     }
 
-    /// The zone of a home as another process reads it, which has these values of `HERMES_TIMEZONE` and
-    /// `TZ`; `None` where that cannot be told.
-    #[must_use]
-    pub fn of_process(home: &Home, named: Option<&str>, tz: Option<&str>) -> Option<Zone> {
-        let variable = |name: &str| {
-            named
-                .filter(|_| name == "HERMES_TIMEZONE")
-                .map(str::to_owned)
-        };
-        let zone = Zone::of(&Config::load(home, &variable, &[]));
+    /// The zone of a home as a running process reads it, from its configuration under that process'
+    /// `HERMES_TIMEZONE`, and its `TZ`. None where that cannot be told.
+    pub(super) fn of_process(config: &Config, tz: Option<&str>) -> Option<Zone> {
+        let zone = Zone::of(config);
         if zone.origin != HOST {
             return Some(zone);
         }
         let (configured, origin) = match tz {
-            Some(tz) => (zones::named(tz.trim_start_matches(':')).ok()?, VARIABLE),
-            None => (zones::of_host()?, HOST),
+            Some(tz) => (zones::of_variable(tz)?, VARIABLE),
+            None => (zones::of_host_file()?, HOST),
         };
         Some(Zone {
-            name: configured.iana_name()?.to_owned(),
+            name: called(&configured, tz.unwrap_or(HOSTS)),
             zones: Zones::of(configured),
             origin: origin.to_owned(),
-            unknown: Vec::new(),
+            unknown: zone.unknown,
         })
+    }
+
+    /// The same zone with the process whose word it is. A file of the home says the same to all of them.
+    pub(super) fn said_by(mut self, process: &str) -> Zone {
+        let is_its_own = [HOST, VARIABLE, NAMED].contains(&self.origin.as_str());
+        if is_its_own {
+            self.origin = format!("{} of {process}", self.origin);
+        }
+        self
     }
 
     /// Whether another one shows the same clock, this winter and this summer.
@@ -154,7 +185,7 @@ impl Zone {
 
     fn host(unknown: Vec<String>) -> Zone {
         let zone = zones::system();
-        let name = zone.iana_name().unwrap_or("the host's rules").to_owned();
+        let name = called(&zone, HOSTS);
         let (zones, origin) = (Zones::of(zone), HOST.to_owned());
         Zone {
             zones,
@@ -165,21 +196,24 @@ impl Zone {
     }
 }
 
+/// The name of a zone; rules that have none are called so.
+fn called(zone: &TimeZone, rules: &str) -> String {
+    zone.iana_name().unwrap_or(rules).to_owned()
+}
+
 /// The zone that a worker was told; the host's where it was told none.
 ///
 /// # Errors
 /// When no zone has this name here.
 pub fn handed_on(name: Option<&str>) -> Result<TimeZone> {
-    match name {
-        None => Ok(zones::system()),
-        Some(name) => zones::named(name).map_err(|error| {
-            Error::new(
-                Kind::Invalid,
-                format!("there is no time zone '{}'", name.escape_debug()),
-            )
-            .with_source(error)
-        }),
-    }
+    let Some(name) = name else {
+        return Ok(zones::system());
+    };
+    // Beside a serve it may be rules, as its `TZ` has them.
+    zones::of_variable(name).ok_or_else(|| {
+        let message = format!("there is no time zone '{}'", name.escape_debug());
+        Error::new(Kind::Invalid, message)
+    })
 }
 
 /// What the layers over the one that counts say of a zone that is none.

@@ -1,4 +1,4 @@
-//! Notices that the zone of a home has changed while a scheduler runs: another `timezone` in the
+//! The zone of a home as a serve that runs reads it; and notices that it has changed while a scheduler runs: another `timezone` in the
 //! configuration, another link at `/etc/localtime`, new rules in a file of the zone database. A look
 //! costs a few calls of `stat`; files are read only where one of them has changed.
 
@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::zone::Zone;
+use super::zone::{Zone, ZoneVariables};
 use crate::config::{Config, State};
 use crate::home::Home;
 use crate::runtime::Environ;
@@ -15,6 +15,33 @@ use crate::runtime::Environ;
 const LOCALTIME: &str = "/etc/localtime";
 /// Where the files of the zones are.
 const ZONES: &str = "/usr/share/zoneinfo";
+
+/// The zone in which the serve of a home reads schedules, by what it was told when it began, as far as that
+/// can be read.
+///
+/// # Errors
+/// Why it cannot be told: a fragment.
+pub fn of_serve(
+    home: &Home,
+    pid: Option<u32>,
+    told: Option<&ZoneVariables>,
+) -> Result<Zone, String> {
+    let serve = pid.map_or_else(|| "serve".to_owned(), |pid| format!("serve pid {pid}"));
+    let Some(told) = told else {
+        // Its variables cannot be read; the configuration can.
+        let zone = Zone::of(&Config::load(home, &|_| None, &[]));
+        let why = format!("the environment of {serve} cannot be read");
+        return zone.told().map(|_| zone.clone()).ok_or(why);
+    };
+    let config = Config::load(home, &|name| told.get(name), &[]);
+    let zone = Zone::of_process(&config, told.tz.as_deref());
+    let tz = told.tz.as_deref().unwrap_or_default().escape_debug();
+    let why = || match &told.tz {
+        Some(_) => format!("{serve} has TZ '{tz}', which names no zone that is known here"),
+        None => format!("{serve} goes by {LOCALTIME}, which cannot be read"),
+    };
+    zone.map(|zone| zone.said_by(&serve)).ok_or_else(why)
+}
 
 /// What tells one version of a file from another, of the name and of what it leads to.
 type Mark = [Option<(i64, i64, u64, u64)>; 2];
@@ -125,6 +152,35 @@ mod tests {
         let variable = |name: &str| environ.text(name).map(str::to_owned);
         let zone = Zone::of(&Config::load(home, &variable, &[]));
         ZoneProbe::begin(home, environ, &zone)
+    }
+
+    #[test]
+    fn the_zone_of_a_serve_is_its_own_word_or_that_of_a_file_or_cannot_be_told() {
+        let (_directory, silent) = home("");
+        let said = |home: &Home, told: Option<(Option<&str>, Option<&str>)>| {
+            let told = told.map(|(named, tz)| ZoneVariables {
+                named: named.map(str::to_owned),
+                tz: tz.map(str::to_owned),
+            });
+            of_serve(home, Some(7), told.as_ref()).map(|zone| zone.words())
+        };
+        let own = |word: &str| Ok(word.to_owned());
+        let tokyo = Some((None, Some("Asia/Tokyo")));
+        assert_eq!(
+            said(&silent, tokyo),
+            own("Asia/Tokyo, from TZ of serve pid 7")
+        );
+        let named = Some((Some("Asia/Tokyo"), Some("UTC")));
+        let words = "Asia/Tokyo, from HERMES_TIMEZONE of serve pid 7";
+        assert_eq!(said(&silent, named), own(words));
+        let why = said(&silent, None).unwrap_err();
+        assert_eq!(why, "the environment of serve pid 7 cannot be read");
+        assert!(said(&silent, Some((None, Some("no/zone")))).is_err());
+        let (_directory, written) = home("timezone: Europe/Berlin\n");
+        for told in [None, tokyo] {
+            let words = said(&written, told).unwrap();
+            assert!(words.starts_with("Europe/Berlin, from ") && words.ends_with("config.yaml:1"));
+        }
     }
 
     #[test]

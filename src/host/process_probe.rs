@@ -183,6 +183,14 @@ fn cgroup(pid: &str) -> Fact<String> {
     }
 }
 
+/// The environment of a process, as it was when that began.
+#[must_use]
+pub fn environment(pid: u32) -> Fact<Environment> {
+    let pid = pid.to_string();
+    let status = proc::status(&text(&pid, "status").unwrap_or_default());
+    environ(&pid, &status)
+}
+
 fn environ(pid: &str, status: &Status) -> Fact<Environment> {
     match std::fs::read(path(pid, "environ")) {
         Ok(bytes) => {

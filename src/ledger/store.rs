@@ -82,6 +82,7 @@ pub struct End<'a> {
 
 pub use self::delivery::UNKNOWN as DELIVERY_UNKNOWN;
 pub use self::taken::slot_taken;
+pub use self::untold::untold_ends;
 
 /// The store of executions, open for writing.
 #[derive(Debug)]

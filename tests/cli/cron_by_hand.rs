@@ -80,11 +80,9 @@ fn a_run_that_fails_ends_with_1_and_one_that_cannot_start_with_2() {
         assert_eq!((code, &told["outcome"]), (2, &json!(outcome)), "{told}");
         assert!(told["error"].to_string().contains(reason), "{told}");
     }
-    assert_eq!(
-        document(&sandbox, &["cron", "run", "cccccccccccc"]).0,
-        1,
-        "it began, and failed"
-    );
+    let (code, told, _) = document(&sandbox, &["cron", "run", "cccccccccccc"]);
+    let word = json!("could_not_be_launched");
+    assert_eq!((code, &told["outcome"]), (2, &word), "{told}");
     let (code, told, _) = document(&sandbox, &["cron", "run", "nobody"]);
     assert_eq!((code, &told["error"]["kind"]), (2, &json!("not_found")));
     sandbox.write("ESTOP", "");

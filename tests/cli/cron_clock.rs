@@ -182,7 +182,7 @@ fn a_shell_with_another_zone_than_serve_is_told_so() {
     serving::configure(&sandbox, "");
     script(&sandbox, "ok.sh", "true");
     sandbox.write("config.yaml", "");
-    let _serve = Serving::at(&sandbox, "2026-06-17T06:55:10Z");
+    let serve = Serving::at(&sandbox, "2026-06-17T06:55:10Z");
     let warnings = |zone: &str| {
         let mut command = hermes(&sandbox, &create("0 9 * * *", &["--dry-run", "--json"]));
         let output = command.env("TZ", zone).output().expect("it runs");
@@ -190,8 +190,10 @@ fn a_shell_with_another_zone_than_serve_is_told_so() {
         made["warnings"].to_string()
     };
     let said = warnings("Asia/Tokyo");
-    let both = "in UTC, from TZ, and this command in Asia/Tokyo, from TZ";
-    assert!(said.contains(both), "{said}");
+    let pid = serve.pid();
+    let both =
+        format!("in UTC, from TZ of serve pid {pid}, and this command in Asia/Tokyo, from TZ");
+    assert!(said.contains(&both), "{said}");
     assert_eq!(warnings("UTC"), "[]");
 }
 

@@ -111,7 +111,7 @@ fn a_file_of_variables_that_is_a_pipe_is_told_and_not_waited_for() {
     let pipe = pipe.to_string_lossy().into_owned();
     let create = create("every 30m", &["--env-file", &pipe]);
     for (words, code) in [
-        (&["cron", "run", ID][..], 1),
+        (&["cron", "run", ID][..], 2),
         (&["cron", "list"], 1),
         (&create, 1),
     ] {

@@ -200,6 +200,17 @@ fn a_run_whose_worker_is_gone_stands_in_no_slots_way_and_is_closed() {
 }
 
 #[test]
+fn a_job_whose_last_run_is_closed_by_the_pass_is_foretold_to_run_no_more() {
+    let last = json!({"repeat": {"times": 1, "completed": 0}});
+    let sandbox = with(&[due(&last)]);
+    killed(&sandbox, "dispatcher.row");
+    change(&sandbox, "UPDATE executions SET status = 'running'");
+    let (outcomes, said) = pass(&sandbox, "2026-06-17T10:30:10Z");
+    assert_eq!(outcomes, [""; 0], "{said}");
+    assert!(said.contains("  close   "), "{said}");
+}
+
+#[test]
 fn a_slot_that_has_an_attempt_already_is_foretold_as_left_out() {
     let sandbox = with(&[due(&json!({}))]);
     script(&sandbox, "ok.sh", "exit 3");

@@ -2,7 +2,9 @@
 
 use hermes::cron::delivery::FAILED;
 use hermes::cron::dispatcher::Fate;
+use hermes::cron::edit_probe;
 use hermes::cron::job::{Job, RawJob};
+use hermes::cron::run::status_on_record;
 use hermes::cron::view_log_file::Follower;
 use hermes::error::{Error, Kind, Result};
 use hermes::ledger::rows;
@@ -27,7 +29,8 @@ impl Run {
     ) -> Result<Exit> {
         let view = Job::read(job);
         let job_id = view.id().unwrap_or_default();
-        let exit = exit_of(fate);
+        let ending = Ending::of(desk, job, fate);
+        let exit = ending.exit;
         // Nobody is to take a run that ended well for one that did not.
         let (delivery, undelivered) = delivery(desk, fate).unwrap_or_else(|error| {
             let words = format!("It cannot be told whether its result arrived: {error}.");
@@ -45,7 +48,9 @@ impl Run {
                 "output": output,
                 "job": job_id,
                 "execution": fate.execution_id(),
-                "outcome": fate.word(),
+                "outcome": ending.word,
+                "exit_status": ending.exit_status,
+                "signal": ending.signal,
                 "error": fate.error(),
                 "delivery_outcome": delivery,
                 "delivery_error": undelivered,
@@ -58,7 +63,7 @@ impl Run {
             .map_or_else(String::new, |id| format!(" (run {})", reference::short(id)));
         let label = human::printable(view.label());
         let why = fate.error().map(human::printable);
-        let what = fate.word().replace('_', " ");
+        let what = ending.word.replace('_', " ");
         match (exit, why) {
             (Exit::OK, _) => runtime.out.note(&format!("Job {label} succeeded{run}.")),
             (_, Some(why)) => {
@@ -81,6 +86,53 @@ impl Run {
         }
         Ok(exit)
     }
+}
+
+/// How a run ended, for people and for tools.
+struct Ending {
+    exit: Exit,
+    word: &'static str,
+    /// Of what the job ran.
+    exit_status: Option<i32>,
+    signal: Option<i32>,
+}
+
+impl Ending {
+    fn of(desk: &Desk, job: &RawJob, fate: &Fate) -> Self {
+        if is_unlaunched(desk, job, fate) {
+            return Self {
+                exit: Exit::ERROR,
+                word: "could_not_be_launched",
+                exit_status: None,
+                signal: None,
+            };
+        }
+        let (exit_status, signal) = match fate {
+            Fate::Ended { ok, error, .. } => status_on_record(*ok, error.as_deref()),
+            _ => (None, None),
+        };
+        Self {
+            exit: exit_of(fate),
+            word: fate.word(),
+            exit_status,
+            signal,
+        }
+    }
+}
+
+/// Whether a run that failed could not be launched: its script, its directory or its file of variables is not
+/// there. Its row says that it failed, and its error is that of the dry run.
+fn is_unlaunched(desk: &Desk, job: &RawJob, fate: &Fate) -> bool {
+    let Fate::Ended {
+        ok: false,
+        error: Some(error),
+        ..
+    } = fate
+    else {
+        return false;
+    };
+    let missing = edit_probe::hindrance(job, &desk.home);
+    missing.is_some_and(|(_, why)| error.starts_with(why.message()))
 }
 
 /// What a fate ends with.

@@ -36,11 +36,7 @@ struct Home {
 }
 
 /// What the ticker with an agenda has seen.
-struct Seen {
-    agenda: Agenda,
-    version: usize,
-    at: Timestamp,
-}
+type Seen = Looked<usize>;
 
 impl Home {
     fn new(jobs: Vec<RawJob>, now: Timestamp, most: Option<usize>) -> Self {
@@ -128,25 +124,16 @@ impl Home {
 
     /// A pass as the ticker has it; with how many jobs it read, where it read the store.
     fn pass(&self, seen: Option<Seen>) -> (Did, Option<Seen>, Option<u64>) {
-        let mut seen = seen.filter(|seen| self.now >= seen.at);
-        let is_of_this = seen
-            .as_ref()
-            .is_some_and(|seen| seen.version == self.version);
+        let mut seen = Looked::until(seen, self.now);
         if let Some(seen) = seen
             .as_mut()
-            .filter(|seen| is_of_this && seen.agenda.rests(self.now))
+            .filter(|seen| seen.rests(&self.version, self.now))
             && (!seen.agenda.has_awake() || self.with_scene(|scene| seen.agenda.stays_so(scene)))
         {
             let seen = std::mem::take(&mut seen.agenda);
             return (Did::default(), Some(self.seen(seen, self.version)), None);
         }
-        let ahead = self.world.done.keys().filter(|(_, slot)| *slot > self.now);
-        let earlier = Earlier {
-            agenda: seen.map(|seen| seen.agenda),
-            is_of_this,
-            doubted: ahead.map(|(id, _)| id.clone()).collect(),
-            is_kept: true,
-        };
+        let earlier = self.with_scene(|scene| Earlier::of(seen, &self.version, (scene, true)));
         let (did, mut found) = self.look(earlier);
         let version = self.version + usize::from(did.written.is_some());
         let agenda = found.agenda.take().unwrap();

@@ -1,6 +1,7 @@
 //! Telling a job of the end of its run, where the run itself did not: at once, or, while the job store is
 //! locked or cannot be read, with a later sweep. Until it was told the ledger keeps that it is to be.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::Dispatcher;
@@ -44,31 +45,17 @@ impl Dispatcher {
     /// Marks the end of a run in its job, unless that was done by the run itself before it was gone.
     pub(super) async fn tell_job(&self, (row, slot): (&Execution, Option<SlotAt>), end: &Untold) {
         let (zone, now) = (self.zone(), self.now());
-        // It ended when its row says, however late the job learns of it.
-        let ended = row.finished_at.as_ref().and_then(|stamp| stamp.at);
-        let (ended, row, end) = (ended.unwrap_or(now), row.clone(), end.clone());
+        let (row, end) = (row.clone(), end.clone());
         let id = end.execution_id.clone();
         let told = self
             .with_jobs(move |jobs| {
-                let Some(job) = jobs.find(&row.job_id) else {
-                    return Ok(Change::Nothing(()));
-                };
-                let by = claim_of(job, &row, end.claim.as_deref());
-                if by.is_none() && is_marked(job, &row) {
-                    return Ok(Change::Nothing(()));
-                }
-                let run = Run {
-                    ok: row.status == Status::Completed,
-                    error: end.error.as_deref(),
-                    delivery_error: end.delivery_error.as_deref(),
-                    with_agent: !Job::read(job).no_agent.is_true(),
-                    manual: slot.is_none() && row.scheduled_instant.is_none(),
-                    claim: by.as_deref(),
-                    monitor_digest: end.monitor_digest.as_deref(),
-                    settles: Settles::of(slot),
-                };
-                finish::mark(job, &run, ended, &zone);
-                Ok(Change::Write(()))
+                let job = jobs.find(&row.job_id);
+                let told = job.is_some_and(|job| tell(job, (&row, slot), &end, (now, &zone)));
+                Ok(if told {
+                    Change::Write(())
+                } else {
+                    Change::Nothing(())
+                })
             })
             .await;
         match told {
@@ -91,6 +78,33 @@ impl Dispatcher {
             self.leave_unsettled();
         }
     }
+}
+
+/// Marks the end of a run in its job, unless that was done by the run itself; says whether it did.
+pub(in crate::cron) fn tell(
+    job: &mut RawJob,
+    (row, slot): (&Execution, Option<SlotAt>),
+    end: &Untold,
+    (now, zone): (Timestamp, &TimeZone),
+) -> bool {
+    let by = claim_of(job, row, end.claim.as_deref());
+    if by.is_none() && is_marked(job, row) {
+        return false;
+    }
+    let run = Run {
+        ok: row.status == Status::Completed,
+        error: end.error.as_deref(),
+        delivery_error: end.delivery_error.as_deref(),
+        with_agent: !Job::read(job).no_agent.is_true(),
+        manual: slot.is_none() && row.scheduled_instant.is_none(),
+        claim: by.as_deref(),
+        monitor_digest: end.monitor_digest.as_deref(),
+        settles: Settles::of(slot),
+    };
+    // It ended when its row says, however late the job learns of it.
+    let ended = row.finished_at.as_ref().and_then(|stamp| stamp.at);
+    finish::mark(job, &run, ended.unwrap_or(now), zone);
+    true
 }
 
 /// The claim of the job, where it is that of this run: it names the run's owner, or bears the mark of the

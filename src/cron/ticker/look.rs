@@ -28,9 +28,8 @@ impl Ticker {
         let last_pass = self.passed_at.replace(now);
         let last_pass = last_pass.filter(|last| is_before(*last, now));
         let version = self.dispatcher.jobs().version()?;
-        // Where the clock was set back, what was seen says nothing.
-        let mut seen = self.seen.take().filter(|seen| now >= seen.at);
-        let rests = seen.as_ref().is_some_and(|seen| seen.rests(version, now));
+        let mut seen = Looked::until(self.seen.take(), now);
+        let rests = seen.as_ref().is_some_and(|seen| seen.rests(&version, now));
         if rests && seen.as_ref().is_some_and(|seen| !seen.agenda.has_awake()) {
             return Ok(self.nothing(seen));
         }
@@ -43,14 +42,15 @@ impl Ticker {
             waiting: flight::waiting(&self.running),
             is_kept: self.markers.is_some(),
         };
+        let mut stage = scan.stage().await?;
         if rests && let Some(asked) = seen.take() {
-            let (asked, stays_so) = scan.stays_so(asked).await?;
-            seen = Some(asked);
+            let (gathered, asked, stays_so) = Scan::stays_so(stage, asked).await?;
+            (stage, seen) = (gathered, Some(asked));
             if stays_so {
                 return Ok(self.nothing(seen));
             }
         }
-        let (found, seen) = scan.run(seen).await?;
+        let (found, seen) = scan.run(stage, seen).await?;
         self.seen = seen;
         self.stopped = None;
         self.looks.reads += 1;

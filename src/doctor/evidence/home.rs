@@ -12,6 +12,7 @@ use crate::config::{Config, Settings};
 use crate::cron::markers::{Beat, TickError};
 use crate::cron::next::Zones;
 use crate::home::Home;
+use crate::host::facts::Gap;
 use crate::host::locks::{Holder, SqliteLock};
 use crate::host::program_probe::relative;
 
@@ -258,6 +259,8 @@ pub struct ZoneSeen {
     pub name: String,
     /// What chose it, in words: `timezone in config.yaml`.
     pub source: String,
+    /// Why it is only guessed.
+    pub unknown: Option<Gap>,
 }
 
 impl Default for ZoneSeen {
@@ -266,6 +269,7 @@ impl Default for ZoneSeen {
             zones: Zones::of(jiff::tz::TimeZone::UTC),
             name: "UTC".to_owned(),
             source: "nothing chose one".to_owned(),
+            unknown: None,
         }
     }
 }

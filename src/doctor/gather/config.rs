@@ -9,6 +9,7 @@ use crate::cron::next::Zones;
 use crate::doctor::evidence::home::{AgentSeen, ZoneSeen};
 use crate::home::Home;
 use crate::host::Facts;
+use crate::host::facts::{Fact, Gap, GapKind};
 
 /// Reads the configuration of a home, under the environment of its dispatcher.
 pub(super) fn look(home: &Home, facts: &Facts) -> Config {
@@ -20,28 +21,69 @@ pub(super) fn look(home: &Home, facts: &Facts) -> Config {
     Config::load(home, &variable, &[])
 }
 
-/// The zones of a home.
+/// The zones of a home, as its dispatcher has them.
 pub(super) fn zone(config: &Config, facts: &Facts) -> ZoneSeen {
-    let host = facts.machine.clock.zone.as_deref();
-    let system = host
-        .and_then(|name| zones::named(name).ok())
-        .unwrap_or_else(zones::system);
-    let host_name = host
-        .or(system.iana_name())
-        .unwrap_or("the host's zone")
-        .to_owned();
+    let host = hosts(facts);
     let asked = config.text("timezone");
     match asked.map(|name| (name, zones::named(name))) {
         Some((name, Ok(configured))) => ZoneSeen {
-            zones: Zones { configured, system },
+            zones: Zones {
+                configured,
+                system: host.zones.system,
+            },
             name: name.to_owned(),
             source: source(config),
+            unknown: None,
         },
         // A name that nothing knows is a problem of the configuration, and sets nothing.
-        _ => ZoneSeen {
-            zones: Zones::of(system),
-            name: host_name,
-            source: "the host's own zone".to_owned(),
+        _ => host,
+    }
+}
+
+/// The host's zone, as the dispatcher asks for it: by its `TZ`, where it has one.
+fn hosts(facts: &Facts) -> ZoneSeen {
+    let named = facts.machine.clock.zone.as_deref();
+    let system = named
+        .and_then(|name| zones::named(name).ok())
+        .unwrap_or_else(zones::system);
+    let name = named.or(system.iana_name()).unwrap_or("the host's zone");
+    let seen = ZoneSeen {
+        name: name.to_owned(),
+        zones: Zones::of(system),
+        source: "the host's own zone".to_owned(),
+        unknown: None,
+    };
+    let dispatcher = &facts.dispatcher;
+    let environ = match &dispatcher.environ {
+        Fact::Known(environ) => environ,
+        Fact::Unknown(gap) => {
+            return ZoneSeen {
+                unknown: Some(gap.clone()),
+                ..seen
+            };
+        }
+    };
+    let Some(tz) = environ.variables.get("TZ") else {
+        return seen;
+    };
+    let source = match &dispatcher.process {
+        Some(process) => format!("TZ of pid {}", process.pid),
+        None => format!("TZ, {}", dispatcher.environ_source),
+    };
+    match zones::of_variable(tz) {
+        Some(zone) => ZoneSeen {
+            name: zone.iana_name().unwrap_or(tz).to_owned(),
+            zones: Zones::of(zone),
+            source,
+            unknown: None,
+        },
+        None => ZoneSeen {
+            unknown: Some(Gap {
+                kind: GapKind::Failed,
+                why: format!("{source} is '{tz}', which names no zone that is known here"),
+                would_tell: Vec::new(),
+            }),
+            ..seen
         },
     }
 }
@@ -94,6 +136,7 @@ mod tests {
     use super::*;
     use crate::config::Layer;
     use crate::config::layer::Format;
+    use crate::host::facts::Environment;
 
     fn config(yaml: &str) -> Config {
         let layer = Layer::of_text(Format::Yaml, "config.yaml".as_ref(), yaml);
@@ -112,6 +155,28 @@ mod tests {
         assert_eq!(empty.zones.configured.iana_name(), Some("America/New_York"));
         let unknown = zone(&config("timezone: Mars/Olympus\n"), &facts);
         assert_eq!(unknown.name, "America/New_York");
+    }
+
+    #[test]
+    fn the_zone_is_the_one_that_the_dispatcher_asks_its_host_for() {
+        let mut facts = Facts::example();
+        facts.machine.clock.zone = Some("America/New_York".to_owned());
+        facts.dispatcher.process = None;
+        facts.dispatcher.environ_source = "what a.service gives".to_owned();
+        let mut asks = |tz: &str| {
+            let environ = Environment::select([("TZ", tz)].into_iter());
+            facts.dispatcher.environ = Fact::Known(environ);
+            zone(&config(""), &facts)
+        };
+        let tokyo = asks("Asia/Tokyo");
+        assert_eq!(tokyo.source, "TZ, what a.service gives");
+        assert_eq!((tokyo.name.as_str(), tokyo.unknown), ("Asia/Tokyo", None));
+        assert_eq!(asks("").name, "UTC");
+        let why = asks("no/zone").unknown.unwrap().why;
+        assert!(why.contains("names no zone"), "{why}");
+        facts.dispatcher.environ = Fact::denied("environment of pid 7");
+        assert!(zone(&config(""), &facts).unknown.is_some());
+        assert!(zone(&config("timezone: UTC\n"), &facts).unknown.is_none());
     }
 
     #[test]

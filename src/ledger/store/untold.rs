@@ -1,9 +1,9 @@
 //! The notes of ends that jobs are still to be told of.
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::{Ledger, Owner};
-use crate::db;
+use crate::db::{self, Columns};
 use crate::error::Result;
 use crate::ledger::untold::Untold;
 
@@ -47,17 +47,29 @@ impl Ledger {
     /// # Errors
     /// When SQLite refuses.
     pub fn untold(&self, execution_id: Option<&str>) -> Result<Vec<Untold>> {
-        let sql = "SELECT * FROM untold_ends WHERE (?1 IS NULL OR execution_id = ?1)
-             AND execution_id NOT IN
-             (SELECT id FROM executions WHERE status IN ('claimed', 'running'))";
-        self.read(|connection| {
-            db::rows(connection, sql, [execution_id], |row| Untold {
-                execution_id: row.text_or_empty("execution_id"),
-                claim: row.text("claim"),
-                error: row.text("error"),
-                delivery_error: row.text("delivery_error"),
-                monitor_digest: row.text("monitor_digest"),
-            })
-        })
+        self.read(|connection| untold_ends(connection, execution_id))
     }
+}
+
+/// The same of a ledger that may be of the other program.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn untold_ends(
+    connection: &Connection,
+    execution_id: Option<&str>,
+) -> rusqlite::Result<Vec<Untold>> {
+    if Columns::of(connection, "untold_ends")?.is_none() {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT * FROM untold_ends WHERE (?1 IS NULL OR execution_id = ?1)
+         AND execution_id NOT IN
+         (SELECT id FROM executions WHERE status IN ('claimed', 'running'))";
+    db::rows(connection, sql, [execution_id], |row| Untold {
+        execution_id: row.text_or_empty("execution_id"),
+        claim: row.text("claim"),
+        error: row.text("error"),
+        delivery_error: row.text("delivery_error"),
+        monitor_digest: row.text("monitor_digest"),
+    })
 }

@@ -48,7 +48,7 @@ fn due(evidence: &Evidence) -> Outcome {
         let Some(store) = homes::jobs(home, outcome) else {
             return;
         };
-        let guessed = homes::unread_config(home);
+        let guessed = homes::unread_config(home).or_else(|| home.zone.unknown.clone());
         if let Some(gap) = &guessed {
             let what =
                 "whether next runs are on their schedules: the zone of the jobs is not known";
