@@ -123,6 +123,39 @@ fn b19_closed_doors_of_another_account_make_a_guess() {
 }
 
 #[test]
+fn what_is_told_of_a_host_counts_by_itself() {
+    assert!(!example(|_| ()).0.gateway);
+    let gateway = |facts: &mut Facts| facts.dispatcher.viewpoint = Viewpoint::Gateway;
+    assert!(example(gateway).0.gateway);
+    let wants = |name: &str| {
+        let (facts, _) =
+            example(|facts| facts.edit_unit(|unit| unit.wants = vec![name.to_owned()]));
+        facts.wants_user_manager
+    };
+    assert!(wants("user@1001.service") && !wants("user@0.service"));
+    let (masked, _) = example(|facts| {
+        facts.no_runtime_dir();
+        if let Some(unit) = &mut facts.system_bus.user_manager {
+            unit.load_state = "masked".to_owned();
+        }
+    });
+    assert_eq!(masked.user_manager, UserManager::Failing);
+    // Nobody may look, and the system manager says nothing of it.
+    let hearsay = |marker: LingerMarker| {
+        let (facts, guesses) = example(|facts| {
+            let denied = Failure::of(FailureKind::PermissionDenied);
+            facts.session_bus.not_tried = Some(denied);
+            facts.session_bus.doors.clear();
+            facts.system_bus.user_manager = None;
+            facts.linger_marker = marker;
+        });
+        (facts.user_manager, guesses.len())
+    };
+    assert_eq!(hearsay(LingerMarker::Present), (UserManager::Places, 1));
+    assert_eq!(hearsay(LingerMarker::Absent), (UserManager::NotRunning, 1));
+}
+
+#[test]
 fn no_systemd_makes_managers_impossible() {
     let (facts, _) = example(|facts| facts.without_systemd(Container::Docker));
     assert_eq!(facts.user_manager, UserManager::Impossible);
