@@ -19,7 +19,7 @@ use crate::homes::heading;
 /// List incidents, the last seen first
 ///
 /// The same failure of the same job is one incident, however often it repeats; a good run of the job
-/// resolves it. Listing changes nothing.
+/// resolves it, and a person may close it. The same failure opens either again. Listing changes nothing.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
@@ -38,7 +38,7 @@ pub(crate) struct Incidents {
 /// List incidents, the last seen first
 ///
 /// The same failure of the same job is one incident, however often it repeats; a good run of the job
-/// resolves it. Listing changes nothing.
+/// resolves it, and a person may close it. The same failure opens either again. Listing changes nothing.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -1,8 +1,11 @@
 //! `hermes cron logs`: what a run prints, while it runs and after.
 
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
+use hermes::cron::job::Job;
+use hermes::cron::output_time_file;
 use hermes::cron::stop_run::{self, Target};
 use hermes::cron::view_log_file::{Follower, document_of};
 use hermes::db;
@@ -15,12 +18,14 @@ use serde_json::json;
 
 use super::cancel::find;
 use super::desk::Desk;
+use super::reference;
 use crate::exit::Exit;
 
 /// Show what a run prints, while it runs and after
 ///
 /// Output and errors in the order in which they came, up to 8 MiB. The newest logs are kept; of older
-/// runs the document that they left is shown. Changes nothing.
+/// runs the document that they left is shown. Those of Hermes Agent name no run: theirs is found by its
+/// time. Changes nothing.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -49,7 +54,10 @@ const DESERTED: u32 = 2;
 impl Logs {
     /// Prints the log.
     pub(crate) fn run(self, runtime: &mut Runtime) -> Result<Exit> {
-        let (desk, row) = locate(runtime, &self.execution)?;
+        let (desk, row) = match locate(runtime, &self.execution) {
+            Ok(found) => found,
+            Err(error) => return self.without_a_row(runtime, error),
+        };
         let mut log = Follower::of(&desk.home, &row.id);
         if self.json {
             let output = output(&mut log, &desk, &row)?;
@@ -71,6 +79,38 @@ impl Logs {
             Some(text) => print(&mut runtime.out, &text)?,
             None if row.status.is_open() => runtime.out.note("It has printed nothing so far."),
             None => return Err(nothing_kept(&row)),
+        }
+        Ok(Exit::OK)
+    }
+}
+
+impl Logs {
+    /// A job whose runs are on no record, as before there was one, may have left documents.
+    fn without_a_row(&self, runtime: &mut Runtime, error: Error) -> Result<Exit> {
+        let found = Desk::all(runtime)?.into_iter().find_map(|desk| {
+            let jobs = desk.jobs().ok()?;
+            let job = reference::job(&jobs, &self.execution).ok()?;
+            let id = Job::read(job).id()?.to_owned();
+            Some((output_time_file::newest(&desk.home, &id)?, id))
+        });
+        let Some((path, job)) = found else {
+            return Err(error);
+        };
+        let text = read(&path)?;
+        if self.json {
+            let document = json!({
+                "schema": "hermes.cron-logs/1",
+                "execution": null,
+                "job": job,
+                "status": null,
+                "output": text,
+            });
+            json::print(&mut runtime.out, &document)?;
+        } else {
+            print(&mut runtime.out, &text)?;
+            let path = human::printable(&path.display().to_string());
+            let note = format!("No run of it is on record; this is its newest document: {path}");
+            runtime.out.note(&note);
         }
         Ok(Exit::OK)
     }
@@ -104,13 +144,29 @@ fn output(log: &mut Follower, desk: &Desk, row: &Execution) -> Result<Option<Str
     if log.exists() {
         return log.all().map(Some);
     }
-    let document = document_of(&desk.home, &row.job_id, &row.id);
-    document
-        .map(|path| {
-            std::fs::read_to_string(&path)
-                .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))
-        })
-        .transpose()
+    if let Some(path) = document_of(&desk.home, &row.job_id, &row.id) {
+        return read(&path).map(Some);
+    }
+    // Those of Hermes Agent name no run.
+    match output_time_file::during(&desk.home, row).as_slice() {
+        [] => Ok(None),
+        [path] => read(path).map(Some),
+        several => {
+            let message = format!(
+                "{} of the job were written while run {} went on, and none names its run",
+                human::count(several.len(), "document", "documents"),
+                row.id
+            );
+            let error = Error::new(Kind::NotFound, message);
+            let paths = several.iter().map(|path| path.display().to_string());
+            Err(paths.fold(error, Error::with_hint))
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Error::io(format!("failed to read {}", path.display()), error))
 }
 
 /// Prints what comes until the run has ended, and then the rest.

@@ -49,6 +49,7 @@ mod last;
 mod launch;
 mod ledger_door;
 mod left_group;
+mod log;
 mod record;
 mod saved;
 pub mod settings;
@@ -270,7 +271,7 @@ impl Dispatcher {
         };
         fault::point("dispatcher.row");
         match self.launch(&claimed, &execution_id).await {
-            Ok(fate) => Ok(fate),
+            Ok(fate) => Ok(log::ended(&claimed.job_id, fate)),
             Err(error) => {
                 let refused = error.kind() == Kind::Refused;
                 let error = in_words(&error);

@@ -59,6 +59,7 @@ pub mod needs;
 pub mod next;
 pub mod other_clock;
 pub mod output;
+pub mod output_time_file;
 mod own_corner;
 mod owner_probe;
 pub mod pass_probe;

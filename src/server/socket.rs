@@ -1,8 +1,11 @@
 //! One client on a WebSocket: frames in, frames out.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::time::{Instant, interval_at, timeout};
 
 use super::front::Connection;
@@ -23,30 +26,60 @@ pub(crate) struct Ping {
 
 /// Serves a client until it goes, or until the hub drops it.
 pub(crate) async fn run(
-    mut socket: WebSocket,
+    socket: WebSocket,
     connection: Connection,
     mut inbox: Inbox,
     ping: Option<Ping>,
 ) {
-    let end = talk(&mut socket, &connection, &mut inbox, ping).await;
+    let (mut writer, mut reader) = socket.split();
+    let heard = AtomicBool::new(false);
+    // Each way goes on while the other one waits: a client may send more than it reads meanwhile.
+    let end = tokio::select! {
+        end = hear(&mut reader, &connection, &heard) => end,
+        end = speak(&mut writer, &mut inbox, ping, &heard) => end,
+    };
     connection.close().await;
     if let Some((code, reason)) = end {
         let frame = CloseFrame {
             code,
             reason: reason.into(),
         };
-        let _gone = timeout(SEND, socket.send(Message::Close(Some(frame)))).await;
+        let _gone = timeout(SEND, writer.send(Message::Close(Some(frame)))).await;
     }
 }
 
 /// Why we close the connection; none where the client did.
 type Close = Option<(u16, &'static str)>;
 
-async fn talk(
-    socket: &mut WebSocket,
+/// Hands what the client says to the hub, and notes that it says something.
+async fn hear(
+    reader: &mut SplitStream<WebSocket>,
     connection: &Connection,
+    heard: &AtomicBool,
+) -> Close {
+    loop {
+        match reader.next().await {
+            Some(Ok(Message::Text(text))) => {
+                heard.store(true, Ordering::Relaxed);
+                if !connection.frame(text.as_str().to_owned()).await {
+                    return Some((close_code::AWAY, "serve is stopping"));
+                }
+            }
+            Some(Ok(Message::Binary(_))) => {
+                return Some((close_code::UNSUPPORTED, "frames are text"));
+            }
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => heard.store(true, Ordering::Relaxed),
+            Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
+        }
+    }
+}
+
+/// Tells the client what the hub has for it, and asks whether it is still there.
+async fn speak(
+    writer: &mut SplitSink<WebSocket, Message>,
     inbox: &mut Inbox,
     ping: Option<Ping>,
+    heard: &AtomicBool,
 ) -> Close {
     let far = ping.map_or(Duration::from_secs(86_400), |ping| ping.every);
     let mut pings = interval_at(Instant::now() + far, far);
@@ -54,24 +87,11 @@ async fn talk(
     let mut late: Option<Instant> = None;
     loop {
         tokio::select! {
-            message = socket.recv() => match message {
-                Some(Ok(Message::Text(text))) => {
-                    late = None;
-                    if !connection.frame(text.as_str().to_owned()).await {
-                        return Some((close_code::AWAY, "serve is stopping"));
-                    }
-                }
-                Some(Ok(Message::Binary(_))) => {
-                    return Some((close_code::UNSUPPORTED, "frames are text"));
-                }
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => late = None,
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
-            },
             frame = inbox.next() => {
                 let Some(frame) = frame else {
                     return Some((close_code::ERROR, "the client reads too slowly, or serve is stopping"));
                 };
-                let send = socket.send(Message::Text((&*frame).into()));
+                let send = writer.send(Message::Text((&*frame).into()));
                 match timeout(SEND, send).await {
                     Ok(Ok(())) => {}
                     Ok(Err(_)) => return None,
@@ -79,15 +99,21 @@ async fn talk(
                 }
             }
             _ = pings.tick(), if ping.is_some() => {
-                let sent = timeout(SEND, socket.send(Message::Ping(Vec::new().into()))).await;
+                if late.is_none() || heard.load(Ordering::Relaxed) {
+                    let within = ping.and_then(|ping| ping.within);
+                    late = within.map(|within| Instant::now() + within);
+                    heard.store(false, Ordering::Relaxed);
+                }
+                let sent = timeout(SEND, writer.send(Message::Ping(Vec::new().into()))).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return None;
                 }
-                let within = ping.and_then(|ping| ping.within);
-                late = late.or_else(|| Some(Instant::now() + within?));
             }
             () = reached(late) => {
-                return Some((close_code::ERROR, "the client does not answer pings"));
+                if !heard.swap(false, Ordering::Relaxed) {
+                    return Some((close_code::ERROR, "the client does not answer pings"));
+                }
+                late = None;
             }
         }
     }

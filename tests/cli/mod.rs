@@ -25,6 +25,7 @@ mod cron_in_vain;
 mod cron_kills;
 mod cron_limits;
 mod cron_list;
+mod cron_logs;
 mod cron_next;
 mod cron_options;
 mod cron_recovery;

@@ -76,6 +76,12 @@ impl Ws {
         self.stream
     }
 
+    /// Gives up what serve does not take for so long.
+    pub(crate) fn give_up_after(&self, patience: Duration) {
+        let set = self.stream.set_write_timeout(Some(patience));
+        set.expect("a deadline");
+    }
+
     /// Sends a text frame. The mask is all zeros, which is a mask like any other.
     pub(crate) fn send(&mut self, text: &str) {
         let mut frame = vec![0x81];

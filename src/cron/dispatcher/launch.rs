@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::time::Instant;
 
-use super::{Dispatcher, Fate, Hold, blocking, in_words};
+use super::{Dispatcher, Fate, Hold, blocking, in_words, log};
 use crate::cron::redact::redact;
 use crate::cron::worker::Work;
 use crate::dispatch::handover::{Acknowledgement, Next, Payload, VERSION, after_silence};
@@ -78,7 +78,7 @@ impl Dispatcher {
                 Answer::Adopted(read) => {
                     fault::point("dispatcher.answered");
                     self.in_hand.tell(id, true);
-                    self.check_promise(&decision, &read);
+                    self.check_promise(&decision, log::began(&claimed.job_id, &read));
                     self.note_start(id, first.as_deref(), &read).await;
                     if read.unit.is_some() {
                         drop(risk);
