@@ -119,10 +119,16 @@ impl Rig {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Restarts the system bus, and waits until logind is back on it: for a moment nobody has its name.
+    /// Restarts the system bus, and waits until logind is back on it: for a moment nobody has its name. That
+    /// of 257 runs on and does not come back by itself.
     pub(crate) fn restart_system_bus(&self) {
         let ping = "org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.DBus.Peer Ping";
-        self.sh(&format!("systemctl restart dbus && busctl call {ping}"));
+        let units = if self.logind_leads() {
+            "dbus && systemctl restart systemd-logind"
+        } else {
+            "dbus"
+        };
+        self.sh(&format!("systemctl restart {units} && busctl call {ping}"));
     }
 
     /// Runs a script of root's inside, which must work.
