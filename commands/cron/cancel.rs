@@ -2,6 +2,7 @@
 
 use clap::Args;
 use hermes::child::spawn::Watch;
+use hermes::cron::delivery::CANCELLED;
 use hermes::cron::stop_run::{self, PATIENCE, Target};
 use hermes::error::{Error, Kind, Result};
 use hermes::host::identity_probe::own_identity;
@@ -17,7 +18,8 @@ use crate::exit::Exit;
 /// End a run that goes on
 ///
 /// Its worker is asked to end (SIGTERM), gives what it runs ten seconds, then makes it end, and writes
-/// that it was cancelled. Only a process that is certainly that worker is asked. The job itself stays as
+/// that it was cancelled. One that has come to its end, and whose result is on its way, keeps that end; the
+/// delivery is what ends. Only a process that is certainly that worker is asked. The job itself stays as
 /// it is: 'hermes cron pause' keeps it from firing again.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -69,16 +71,8 @@ impl Cancel {
                 ),
             ),
             Target::Worker { pid, watch } => {
-                let job = &row.job_id;
-                if end(runtime, &desk, &row, (pid, &watch))? == Some(Status::Completed) {
-                    let told = format!("Run {id} of job {job} has ended by itself: completed.");
-                    (false, told)
-                } else {
-                    let told = format!(
-                        "Ended run {id} of job {job}: its worker, pid {pid}, has stopped what it ran."
-                    );
-                    (true, told)
-                }
+                let ended = end(runtime, &desk, &row, (pid, &watch))?;
+                outcome(&row.job_id, &id, pid, ended.as_ref())
             }
         };
         if self.json {
@@ -98,14 +92,30 @@ impl Cancel {
     }
 }
 
-/// Asks the worker to end, waits until it has, and sees to it that its row is closed. Gives how it ended,
-/// where the worker wrote that: the run may have come to its end first.
+/// What became of a run that was to end, and whether something of it was ended.
+fn outcome(job: &str, id: &str, pid: u32, ended: Option<&Execution>) -> (bool, String) {
+    let own = ended.map(|row| row.status.word()).unwrap_or_default();
+    let by_itself = format!("Run {id} of job {job} had ended by itself: {own}.");
+    match ended {
+        Some(row) if row.delivery_outcome.as_deref() == Some(CANCELLED) => {
+            (true, format!("{by_itself} Its delivery is cancelled."))
+        }
+        Some(row) if row.status == Status::Completed => (false, by_itself),
+        _ => (
+            true,
+            format!("Ended run {id} of job {job}: its worker, pid {pid}, has stopped what it ran."),
+        ),
+    }
+}
+
+/// Asks the worker to end, waits until it has, and sees to it that its row is closed. Gives the row as it
+/// ended, where the worker wrote that: the run may have come to its end first, and be delivered by now.
 fn end(
     runtime: &mut Runtime,
     desk: &Desk,
     row: &Execution,
     (pid, watch): (u32, &Watch),
-) -> Result<Option<Status>> {
+) -> Result<Option<Execution>> {
     let zone = desk.zone.zones.configured.clone();
     let ledger = Ledger::open(&desk.home.ledger(), zone)?;
     stop_run::cancel(&ledger, &row.id, watch, desk.now)?;
@@ -118,7 +128,7 @@ fn end(
     }
     let now = ledger.read(|c| rows::execution_by_id(c, &row.id))?;
     drop(ledger);
-    let ended = now.map(|row| row.status).filter(|status| !status.is_open());
+    let ended = now.filter(|row| !row.status.is_open());
     if ended.is_none() {
         run::sweep(runtime, desk)?;
     }

@@ -259,6 +259,7 @@ fn delivery_words(run: &Execution) -> Option<String> {
     match run.delivery_outcome.as_deref()? {
         delivery::FAILED => Some("not delivered".to_owned()),
         delivery::UNKNOWN => Some("delivery unknown".to_owned()),
+        delivery::CANCELLED => Some("delivery cancelled".to_owned()),
         outcome if outcome.starts_with(Delivered::Suppressed.word()) => None,
         outcome => Some(outcome.replace('_', " ")),
     }

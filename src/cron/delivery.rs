@@ -36,6 +36,8 @@ pub enum Delivered {
     Delivered,
     /// There is no target beyond the files of the home.
     Suppressed,
+    /// Somebody asked for its end before the target had it.
+    Cancelled,
 }
 
 impl Delivered {
@@ -45,9 +47,19 @@ impl Delivered {
         match self {
             Self::Delivered => "delivered",
             Self::Suppressed => "suppressed",
+            Self::Cancelled => CANCELLED,
         }
     }
+
+    /// Why the result did not arrive, where that is known to be somebody's wish.
+    #[must_use]
+    pub fn objection(self) -> Option<&'static str> {
+        (self == Self::Cancelled).then_some("a person cancelled its delivery")
+    }
 }
+
+/// The word in the ledger for a delivery that somebody ended.
+pub const CANCELLED: &str = "cancelled";
 
 pub use crate::ledger::store::DELIVERY_UNKNOWN as UNKNOWN;
 
@@ -82,6 +94,8 @@ pub struct Command<'a> {
     pub environment: &'a BTreeMap<String, String>,
     /// Tie it to this process.
     pub guard: bool,
+    /// Turns true when it must stop.
+    pub cancel: watch::Receiver<bool>,
 }
 
 impl Deliver for Command<'_> {
@@ -116,10 +130,11 @@ impl Deliver for Command<'_> {
                 grace: Duration::from_secs(5),
             },
         };
-        let (_nobody_cancels, cancel) = watch::channel(false);
-        let ended = start(spec)?.wait(cancel, |_, _| {}).await?;
-        if ended.end == End::Exited(0) {
-            return Ok(Delivered::Delivered);
+        let ended = start(spec)?.wait(self.cancel.clone(), |_, _| {}).await?;
+        match ended.end {
+            End::Exited(0) => return Ok(Delivered::Delivered),
+            End::Cancelled => return Ok(Delivered::Cancelled),
+            _ => {}
         }
         let what = match ended.end {
             End::Exited(code) => format!("exited with code {code}"),
@@ -147,10 +162,12 @@ mod tests {
     fn deliver(script: &str) -> Result<Delivered> {
         let argv = ["/bin/sh", "-c", script].map(str::to_owned);
         let environment = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        let (_nobody_cancels, cancel) = watch::channel(false);
         let command = Command {
             argv: &argv,
             environment: &environment,
             guard: false,
+            cancel,
         };
         let parcel = Parcel {
             job: "j",

@@ -14,7 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
 
 use self::in_hand::{Grip, InHand};
@@ -50,6 +50,7 @@ mod launch;
 mod ledger_door;
 mod left_group;
 mod log;
+mod owner;
 mod record;
 mod saved;
 pub mod settings;
@@ -96,6 +97,7 @@ pub struct Dispatcher {
     at_risk: Arc<AtomicUsize>,
     in_hand: InHand,
     unsettled: AtomicBool,
+    stopping: watch::Sender<bool>,
 }
 
 /// One job that is to run.
@@ -138,6 +140,7 @@ impl Dispatcher {
             at_risk: Arc::default(),
             in_hand: InHand::default(),
             unsettled: AtomicBool::new(false),
+            stopping: watch::channel(false).0,
         }
     }
 
@@ -155,6 +158,11 @@ impl Dispatcher {
     /// A row is left open, for the next sweep to see to.
     pub(super) fn leave_unsettled(&self) {
         self.unsettled.store(true, Ordering::Relaxed);
+    }
+
+    /// This process is being stopped: a worker in its cgroup that is asked to end is so by the same stop.
+    pub(super) fn begin_to_stop(&self) {
+        self.stopping.send_replace(true);
     }
 
     /// The job store.

@@ -106,10 +106,12 @@ impl Pass<'_> {
         self.kind() == Some("once") && age.is_some_and(|age| (0.0..life).contains(&age))
     }
 
-    /// Whether the holder of a claim is gone and no run of the job goes on without him.
+    /// Whether the holder of a claim is gone, or bears our name and is not us any more (a machine that was given
+    /// a name has no other sign of its end), and no run of the job goes on without him.
     pub(super) fn is_left(&self, owner: &str) -> bool {
-        let witness = self.scene().witness;
-        witness.is_dead(owner) && !witness.is_open(&self.id())
+        let (scene, id) = (self.scene(), self.id());
+        let was_ours = owner == scene.machine && !scene.running.contains(&id);
+        (was_ours || scene.witness.is_dead(owner)) && !scene.witness.is_open(&id)
     }
 
     /// A slot that was taken off the schedule by us and not run, or by one who is gone, is due

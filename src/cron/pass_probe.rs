@@ -16,6 +16,7 @@ use super::job::{Job, RawJob};
 use super::job_id;
 use super::lateness;
 use super::next::Zones;
+use super::owner_probe::Beholder;
 use super::schedule::Schedule;
 use super::witness_store::{StoreWitness, Swept};
 use crate::config::settings::Cron;
@@ -99,7 +100,8 @@ pub fn foretell(jobs: &[RawJob], passing: Passing<'_>, refusal: Refusal<'_>) -> 
         let judged = terms.judge(found_by(jobs, id), slot.at);
         judged.err().map(|(_, why)| why)
     };
-    let swept = witness.sweep((&own, passing.now), &passed_by);
+    let beholder = Beholder::of(&own, passing.settings, passing.now);
+    let swept = witness.sweep(&beholder, &passed_by);
     let passer = Passer {
         passing,
         machine,

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::owner_probe::{boot_of, liveness, liveness_of, ticks};
-use super::worker::CANCELLED;
+use super::owner_probe::{boot_of, liveness, seen_of, ticks};
+use super::worker::cancelled;
 use crate::child::spawn::Watch;
 use crate::dispatch::handover::offer_left;
 use crate::error::{Error, Kind, Result};
 use crate::host::identity_probe::OwnIdentity;
 use crate::host::liveness::{Identity, Liveness};
-use crate::ledger::{Cause, Execution, ExecutionFacts, Ledger, Status};
+use crate::ledger::{Execution, ExecutionFacts, Ledger, Status};
 use crate::output::human;
 
 /// A worker gives what it runs 10 s to end, then makes it end, and then writes what became of it.
@@ -71,7 +71,7 @@ pub fn look(row: &Execution, facts: Option<&ExecutionFacts>, own: &OwnIdentity) 
 
 /// A row that no worker of ours has adopted.
 fn without_worker(row: &Execution, own: &OwnIdentity) -> Result<Target> {
-    if liveness_of(row, None, own).is_over() {
+    if seen_of(row, None, own).is_over() {
         return Ok(Target::Abandoned);
     }
     let pid = row.pid.unwrap_or_default();
@@ -95,8 +95,7 @@ fn without_worker(row: &Execution, own: &OwnIdentity) -> Result<Target> {
 /// # Errors
 /// When the cause cannot be written: then nothing is asked of anybody.
 pub fn cancel(ledger: &Ledger, id: &str, watch: &Watch, now: Timestamp) -> Result<()> {
-    let cause = Cause::Other(CANCELLED.to_owned());
-    ledger.record_cause(id, &cause, "a person asked for its end", now)?;
+    ledger.record_cause(id, &cancelled(), "a person asked for its end", now)?;
     watch.ask_to_end()
 }
 
@@ -118,9 +117,8 @@ pub fn give_up(ledger: &Ledger, row: &Execution, now: Timestamp) -> Result<()> {
         );
         return Err(Error::new(Kind::Busy, message).with_hint(hint));
     }
-    let cause = Cause::Other(CANCELLED.to_owned());
     ledger
-        .record_cause(&row.id, &cause, NEVER_BEGAN, now)
+        .record_cause(&row.id, &cancelled(), NEVER_BEGAN, now)
         .map(drop)
 }
 

@@ -10,12 +10,11 @@ use rustix::process::{Pid, test_kill_process};
 use super::claim::Holder;
 use super::due::Witness;
 use super::fate::Fate;
-use super::owner_probe::{is_unbegun, liveness_of};
+use super::owner_probe::{Beholder, is_unbegun};
 use crate::db::{self, Damage, Snapshot};
 use crate::dispatch::handover::offer_left;
 use crate::error::{Error, Kind, Result};
 use crate::home::Home;
-use crate::host::identity_probe::OwnIdentity;
 use crate::ledger::store::{slot_taken, untold_ends, utc};
 use crate::ledger::{Claimed, Execution, ExecutionFacts, SlotAt, Status, Untold, rows};
 
@@ -160,7 +159,7 @@ impl StoreWitness {
     /// open no longer. `passed_by` says why a slot that nobody has begun is not to be run any more.
     pub(super) fn sweep(
         &mut self,
-        (own, now): (&OwnIdentity, Timestamp),
+        beholder: &Beholder,
         passed_by: &dyn Fn(&str, SlotAt) -> Option<String>,
     ) -> Swept {
         let open = self
@@ -169,11 +168,11 @@ impl StoreWitness {
             .and_then(|ledger| ledger.read(open_runs).ok());
         let mut swept = Swept::default();
         for (row, facts, slot) in open.unwrap_or_default() {
-            if !liveness_of(&row, facts.as_ref(), own).is_over() {
+            if !beholder.liveness_of(&row, facts.as_ref()).is_over() {
                 swept.goes_on.push(row);
                 continue;
             }
-            if offer_left(&row, now).is_some() {
+            if offer_left(&row, beholder.now).is_some() {
                 // On its way to a worker, whose end is awaited.
                 swept.on_offer.push(row.job_id);
                 continue;

@@ -10,7 +10,7 @@
 //! between, the row tells whose it was, and whoever notices closes it.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
+use self::parent::Parent;
 use super::finish::Settles;
 use super::job::RawJob;
 use super::jobs_file::JobsFile;
@@ -98,16 +99,17 @@ struct Seat {
 /// When it cannot be placed where that is required, its payload cannot be read, its row is not on
 /// offer, or the ledger refuses.
 pub async fn run(orders: Orders, clock: Arc<dyn Clock>) -> Result<Ending> {
+    let (dispatcher, begun) = (Parent::here(), Instant::now());
     let Some(seat) = take_seat(&orders).await? else {
         fault::point("worker.handed_on");
         return Ok(Ending::HandedOn);
     };
     fault::point("worker.placed");
-    let payload = read_payload(&orders.execution_id).await?;
+    let payload = read_payload(&orders.execution_id, begun).await?;
     let work: Work = serde_json::from_value(payload.work.clone())
         .map_err(|_| Error::new(Kind::Invalid, "the payload holds no job of cron"))?;
     fault::point("worker.payload");
-    let mut worker = Worker::new(payload, work, seat, clock)?;
+    let mut worker = Worker::new((payload, work), seat, dispatcher, clock)?;
     worker.adopt()?;
     fault::point("worker.adopted");
     worker.acknowledge();
@@ -159,24 +161,12 @@ fn own_words() -> Vec<String> {
     std::iter::once(program).chain(rest).collect()
 }
 
-async fn read_payload(execution_id: &str) -> Result<Payload> {
-    let read = tokio::task::spawn_blocking(|| {
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map(|_| bytes)
-    });
-    let bytes = timeout(DEADLINE, read)
-        .await
-        .map_err(|_| {
-            Error::new(
-                Kind::Unavailable,
-                "no payload came within the handover's 30 s",
-            )
-        })?
-        .map_err(|error| Error::new(Kind::Internal, "the payload was not read").with_source(error))?
-        .map_err(|error| Error::io("failed to read the payload", error))?;
+/// `begun`: when this worker did.
+async fn read_payload(execution_id: &str, begun: Instant) -> Result<Payload> {
+    let read = tokio::task::spawn_blocking(move || stdin::read_by(begun + DEADLINE));
+    let bytes = read.await.map_err(|error| {
+        Error::new(Kind::Internal, "the payload was not read").with_source(error)
+    })??;
     let payload = Payload::parse(&bytes)?;
     if payload.execution_id == execution_id {
         Ok(payload)
@@ -193,6 +183,7 @@ struct Worker {
     payload: Payload,
     work: Work,
     seat: Seat,
+    dispatcher: Parent,
     home: Home,
     zone: TimeZone,
     owner: Owner,
@@ -203,7 +194,12 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(payload: Payload, work: Work, seat: Seat, clock: Arc<dyn Clock>) -> Result<Self> {
+    fn new(
+        (payload, work): (Payload, Work),
+        seat: Seat,
+        dispatcher: Parent,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self> {
         let home = Home::at(&payload.home);
         let zone = zone::handed_on(payload.zone.as_deref())?;
         let identity = own_identity();
@@ -214,6 +210,7 @@ impl Worker {
             payload,
             work,
             seat,
+            dispatcher,
             home,
             zone,
             owner,
@@ -390,8 +387,7 @@ impl Worker {
 
     /// Somebody asked for the end of this very run, and said so in the ledger first.
     fn was_cancelled(&self) -> bool {
-        self.cause()
-            .is_some_and(|(cause, _)| cause == Cause::Other(CANCELLED.to_owned()))
+        self.cause().is_some_and(|(cause, _)| cause == cancelled())
     }
 
     /// The cause of the end that is on record already, and its words.
@@ -408,6 +404,15 @@ impl Worker {
 mod end;
 mod insist;
 mod lease;
+mod parcel;
+mod parent;
+mod stdin;
 
 /// The word for a run that somebody asked to end.
 pub const CANCELLED: &str = "cancelled";
+
+/// The cause of such an end.
+#[must_use]
+pub fn cancelled() -> Cause {
+    Cause::Other(CANCELLED.to_owned())
+}

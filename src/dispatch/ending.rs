@@ -25,6 +25,28 @@ pub struct Seen {
     pub oom_in_slice: bool,
     /// It ran inside its dispatcher's cgroup, and that dispatcher is not this one.
     pub dispatcher_gone: bool,
+    /// Its worker was asked to end, and nobody had said why.
+    pub asked_to_end: bool,
+    /// Its dispatcher, in whose cgroup it ran, is being stopped.
+    pub dispatcher_stops: bool,
+}
+
+/// What a worker beside its dispatcher writes down that was asked to end and was not told why.
+pub const ASKED_TO_END: &str = "its worker was asked to end by SIGTERM";
+/// Why such a worker ends together with its dispatcher.
+pub const TAKEN_ALONG: &str = "its dispatcher was stopped, and took it along";
+/// How long after its dispatcher a worker may be asked to end for the same reason, in seconds.
+const TOGETHER: u64 = 5;
+
+/// What a worker in the cgroup of its dispatcher says of its own end, once it was asked for it without a
+/// reason; `None`: its dispatcher lives, and knows whether it is being stopped itself. `gone_for`: since when
+/// the dispatcher is gone, in seconds.
+#[must_use]
+pub fn own_cause(gone_for: Option<u64>) -> Option<(Cause, &'static str)> {
+    Some(match gone_for? {
+        ..=TOGETHER => (Cause::GatewayRestart, TAKEN_ALONG),
+        _ => (Cause::Signal, ASKED_TO_END),
+    })
 }
 
 /// The cause, and the same in a sentence fragment.
@@ -42,6 +64,13 @@ pub fn cause(seen: &Seen) -> (Cause, String) {
     if seen.dispatcher_gone {
         let detail = "its dispatcher was restarted and took it along";
         return (Cause::GatewayRestart, detail.to_owned());
+    }
+    if seen.asked_to_end {
+        return if seen.dispatcher_stops {
+            (Cause::GatewayRestart, TAKEN_ALONG.to_owned())
+        } else {
+            (Cause::Signal, ASKED_TO_END.to_owned())
+        };
     }
     if seen.manager_gone {
         let detail = "the user manager was stopped or restarted, and its units with it";
@@ -171,6 +200,24 @@ mod tests {
             }),
             "cannot_tell"
         );
+    }
+
+    #[test]
+    fn only_a_stop_of_its_dispatcher_takes_a_worker_along() {
+        for (stops, word) in [(true, "gateway_restart"), (false, "signal")] {
+            let seen = Seen {
+                asked_to_end: true,
+                dispatcher_stops: stops,
+                exit: Some(1),
+                ..Seen::default()
+            };
+            assert_eq!(cause(&seen).0.word(), word);
+        }
+        let own = |gone| own_cause(gone).map(|(cause, _)| cause);
+        assert_eq!(own(None), None, "its dispatcher will say");
+        assert_eq!(own(Some(0)), Some(Cause::GatewayRestart));
+        assert_eq!(own(Some(5)), Some(Cause::GatewayRestart));
+        assert_eq!(own(Some(6)), Some(Cause::Signal), "it had outlived it");
     }
 
     #[test]

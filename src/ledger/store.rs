@@ -216,7 +216,8 @@ impl Ledger {
             let taken = transaction.execute(
                 "UPDATE executions SET process_id = ?2, pid = ?3, process_started_at = ?4,
                  handoff_pending = 0, handoff_started_at = NULL
-                 WHERE id = ?1 AND status = 'claimed' AND process_id = ?5 AND pid = ?6",
+                 WHERE id = ?1 AND status = 'claimed' AND process_id = ?5
+                 AND (pid = ?6 OR pid NOT BETWEEN 0 AND 4294967295)",
                 params![
                     id,
                     heir.process_id,

@@ -11,11 +11,14 @@ use std::process::{Child, Command, Stdio};
 use hermes::ledger::Ledger;
 use jiff::tz::TimeZone;
 use rusqlite::Connection;
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, kill_process, pidfd_open, prlimit,
+};
 use serde_json::json;
 
 use super::cron_workers::{row, still};
-use crate::common::jobs::{NOW, job, script, settled, stored, with};
+use crate::common::jobs::{NOW, job, said, script, settled, store, stored, with};
 use crate::common::{Sandbox, serving};
 
 const ID: &str = "aaaaaaaaaaaa";
@@ -195,5 +198,56 @@ fn a_job_is_told_of_an_end_whose_dispatcher_was_killed_before_it_could() {
         assert_eq!(told(&sandbox), (json!(null), true, json!(0)), "{place}");
         assert!(pass(&sandbox, "1", None).wait().expect("its end").success());
         assert_eq!(told(&sandbox), (json!(status), false, json!(1)), "{place}");
+    }
+}
+
+/// A delivery that says that it began, and then takes as long as one may.
+const DELIVERS: &str = "sleep 1000 & echo $! >\"$HERMES_HOME/begun\"; wait";
+
+#[test]
+fn a_delivery_is_cancelled_at_once_and_the_run_keeps_its_own_end() {
+    for (does, status) in [("echo fine", "completed"), ("exit 3", "failed")] {
+        let sandbox = home(does);
+        let own = json!({"deliver_command": ["/bin/sh", "-c", DELIVERS]});
+        let due = json!({"next_run_at": "2026-06-17T09:59:50+00:00", "x_hermes": own});
+        store(&sandbox, &[job(ID, &due)]);
+        let begun = sandbox.fifo("begun");
+        let mut pass = Command::new(env!("CARGO_BIN_EXE_hermes"));
+        let mut pass = pass
+            .args(["cron", "tick"])
+            .env_clear()
+            .env("HOME", sandbox.user_home())
+            .env("HERMES_HOME", sandbox.home())
+            .env("PATH", "/usr/bin:/bin")
+            .env("__HERMES_NOW", NOW)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let child = std::fs::read_to_string(begun).expect("it began");
+        let child = child.trim().parse().ok().and_then(Pid::from_raw);
+        let child = pidfd_open(child.expect("a pid"), PidfdFlags::empty()).expect("it lives");
+        let (code, out, err) = said(&sandbox, &["cron", "cancel", ID]);
+        assert_eq!(code, 0, "{out}{err}");
+        let told = format!("had ended by itself: {status}. Its delivery is cancelled");
+        assert!(out.contains(&told), "{out}{err}");
+        let mut fds = [PollFd::new(&child, PollFlags::IN)];
+        assert_eq!(
+            poll(&mut fds, Some(&Timespec::default())),
+            Ok(1),
+            "its child"
+        );
+        pass.wait().expect("its end");
+        let kept = row(
+            &sandbox,
+            "SELECT status, delivery_outcome, coalesce(cause, 'none'), detail
+             FROM executions JOIN execution_facts ON id = execution_id",
+        );
+        let why = "a person cancelled its delivery";
+        assert_eq!(kept, [status, "cancelled", "none", why]);
+        assert_eq!(stored(&sandbox)[0]["last_delivery_error"], why);
+        let (_, out, _) = said(&sandbox, &["cron", "runs"]);
+        assert!(out.contains("delivery cancelled"), "{out}");
+        let (_, incidents, _) = said(&sandbox, &["cron", "incidents"]);
+        assert!(!incidents.contains("not delivered"), "{incidents}");
     }
 }

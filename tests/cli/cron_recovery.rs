@@ -388,3 +388,41 @@ fn a_slot_that_nobody_has_begun_ends_with_its_job() {
         assert_eq!(slot, format!("skipped: {why}"));
     }
 }
+
+#[test]
+fn a_run_whose_owner_cannot_be_told_blocks_its_job_only_as_long_as_it_may_be_heard_of() {
+    let ours = i64::from(std::process::id());
+    let closed = |pid: i64, heard: &str| {
+        let sandbox = due(&json!({}));
+        script(&sandbox, "ok.sh", "echo ran >>\"$HERMES_HOME/ran\"");
+        let ledger = left(&sandbox);
+        drop(ledger);
+        let ledger = Connection::open(sandbox.home().join("cron/executions.db")).expect("it");
+        let sql = "UPDATE executions SET pid = ?1, process_started_at = NULL, claimed_at = ?2,
+             started_at = ?2, progress_at = ?2, scheduled_instant = '2026-06-17T06:00:00+00:00'";
+        ledger.execute(sql, (pid, heard)).expect("a row");
+        ledger.execute("DELETE FROM cron_slots", []).expect("none");
+        let told = pass(&sandbox, "none");
+        let sql = format!("SELECT status, coalesce(error, '') FROM executions WHERE id = '{RUN}'");
+        let row = ledger.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (status, error): (String, String) = row.expect("its row");
+        let ran = sandbox.home().join("ran").exists();
+        assert_eq!(ran, status == "unknown", "{pid} {heard}: {told}");
+        (status, error)
+    };
+    // Somebody has that pid now. Whether it is the one that had the run nothing tells.
+    let (status, error) = closed(ours, "2026-06-17T07:30:00+00:00");
+    assert_eq!(status, "unknown");
+    let why = format!("pid {ours} lives, but nothing tells that it is the one that had the run");
+    assert!(error.contains(&why) && error.contains("2h 30m"), "{error}");
+    let (status, _) = closed(ours, "2026-06-17T08:30:00+00:00");
+    assert_eq!(
+        status, "running",
+        "it may be the one, and was heard of lately"
+    );
+    for nobody in [0, -1] {
+        let (status, error) = closed(nobody, "2026-06-17T09:59:00+00:00");
+        assert_eq!(status, "unknown", "{nobody}");
+        assert!(error.contains("nothing tells why"), "{error}");
+    }
+}

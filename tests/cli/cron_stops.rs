@@ -14,7 +14,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::{Value, json};
 
 use crate::common::Sandbox;
-use crate::common::jobs::{NOW, document, job, said, script, settled, with, workers};
+use crate::common::jobs::{
+    NOW, document, job, said, script, settled, store, stored, with, workers,
+};
 use crate::common::log::Log;
 use crate::common::serving::{self, Serving};
 
@@ -235,7 +237,7 @@ fn a_ledger_that_is_replaced_or_removed_under_serve_is_opened_anew() {
         "next_run_at": "2026-06-17T10:01:00+00:00",
         "schedule": {"kind": "interval", "minutes": 1, "display": "every 1m"},
     });
-    crate::common::jobs::store(&sandbox, &[job(ID, &minutely)]);
+    store(&sandbox, &[job(ID, &minutely)]);
     sandbox.write("free", "");
     let mut serve = Serving::at(&sandbox, NOW);
     runs_once_more(&sandbox, &mut serve);
@@ -290,4 +292,81 @@ fn serve_says_once_who_keeps_it_from_its_passes() {
         rest.iter().any(|line| line.contains("lock is free again")),
         "{rest:?}"
     );
+}
+
+#[test]
+fn only_a_stop_of_its_serve_is_why_a_degraded_worker_ended_and_a_signal_is_told_as_one() {
+    for is_stopped in [false, true] {
+        let (sandbox, mut began) = due(&[ID], "");
+        let mut command = serving::command(&sandbox, NOW, &[]);
+        command.env("INVOCATION_ID", "0123456789abcdef0123456789abcdef");
+        let (child, mut log) = Log::of(command);
+        let mut serve = Serving::ready(&sandbox, child);
+        begins(&mut began);
+        if is_stopped {
+            serve.signal(Signal::TERM);
+        }
+        for fd in workers(&sandbox).into_iter().filter_map(|(_, fd)| fd) {
+            pidfd_send_signal(&fd, Signal::TERM).expect("it lives");
+        }
+        let said = log.wait_for("was interrupted: ");
+        if is_stopped {
+            assert_eq!(serve.wait().code(), Some(0));
+        } else {
+            assert_eq!(serve.stop().code(), Some(0));
+        }
+        let row = &rows(&sandbox)[0];
+        // Where a manager can be asked from here the run is placed, and no stop of serve ends it.
+        let is_placed = row["facts"]["mode"] == "scoped";
+        assert!(is_placed || row["facts"]["mode"] == "degraded", "{row}");
+        let (cause, why) = if is_stopped && !is_placed {
+            ("gateway_restart", "its dispatcher was stopped")
+        } else {
+            ("signal", "SIGTERM")
+        };
+        assert_eq!(row["facts"]["cause"], cause, "{row}");
+        assert!(is_placed || said.contains(why), "{said}");
+        assert_eq!(row["status"], "unknown", "{row}");
+        let (_, list, _) = document(&sandbox, &["cron", "list"]);
+        assert!(list.to_string().contains("interrupted: "), "{list}");
+    }
+}
+
+#[test]
+fn a_one_shot_that_waited_for_room_is_free_for_the_next_serve_of_a_machine_with_a_name() {
+    for is_killed in [false, true] {
+        let config = "agent:\n  cron_drain_timeout: 1\ncron:\n  max_parallel_jobs: 1\n";
+        let (sandbox, mut began) = due(&[ID], config);
+        let at = "2026-06-17T10:01:00+00:00";
+        let once = json!({"kind": "once", "run_at": at, "display": "once"});
+        let own =
+            json!({"schedule": once, "next_run_at": at, "repeat": {"times": 1, "completed": 0}});
+        let (first, waits) = (stored(&sandbox)[0].clone(), job(OTHER, &own));
+        store(&sandbox, &[first, waits]);
+        let named = |now| {
+            let mut command = serving::command(&sandbox, now, &[]);
+            command.env("HERMES_MACHINE_ID", "box");
+            Serving::ready(&sandbox, command.spawn().expect("it starts"))
+        };
+        let mut serve = named(NOW);
+        begins(&mut began);
+        serve.clock("advance 60");
+        while stored(&sandbox)[1]["run_claim"]["by"] != "box" {
+            assert!(serve.is_alive(), "it finds the one-shot");
+        }
+        if is_killed {
+            serve.kill();
+            let_go(&sandbox);
+            settled(&sandbox);
+        } else {
+            sandbox.write("free", "");
+            assert_eq!(serve.stop().code(), Some(0));
+            assert_eq!(stored(&sandbox)[1]["run_claim"], Value::Null, "given back");
+        }
+        let mut next = named("2026-06-17T10:01:40Z");
+        next.clock("settle");
+        assert_eq!(next.stop().code(), Some(0));
+        let kept = &stored(&sandbox)[1];
+        assert_eq!(kept["last_status"], "ok", "{is_killed}: {kept}");
+    }
 }

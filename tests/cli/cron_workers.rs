@@ -229,7 +229,7 @@ fn a_run_that_came_to_its_end_before_it_was_cancelled_is_told_as_that() {
     kill_process(worker, Signal::CONT).expect("it lives");
     let told = cancel.wait_with_output().expect("its end").stdout;
     let told = String::from_utf8_lossy(&told);
-    assert!(told.contains("has ended by itself: completed"), "{told}");
+    assert!(told.contains("had ended by itself: completed"), "{told}");
     assert!(pass.wait().expect("its end").success());
     assert_eq!(
         row(&sandbox, "SELECT status FROM executions"),
@@ -282,5 +282,32 @@ fn an_agent_that_is_silent_for_too_long_is_ended_and_says_so() {
     assert_eq!(
         row(&sandbox, "SELECT cause FROM execution_facts"),
         ["time_limit"]
+    );
+}
+
+/// A worker whose payload never comes, and whose stdin nobody closes.
+#[test]
+#[ignore = "takes as long as a handover: tests/run long"]
+fn a_worker_whose_stdin_stays_open_ends_with_its_handover_at_length() {
+    let sandbox = with(&[]);
+    let mut worker = Command::new(env!("CARGO_BIN_EXE_hermes"))
+        .env_clear()
+        .env("HOME", sandbox.user_home())
+        .args(["worker", "--execution", "0123456789abcdef0123456789abcdef"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let open = worker.stdin.take();
+    let ended = ends_within(worker.id(), 40);
+    if !ended {
+        worker.kill().expect("it lives");
+    }
+    let output = worker.wait_with_output().expect("its end");
+    drop(open);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        ended && said.contains("no payload came within the handover"),
+        "{said}"
     );
 }

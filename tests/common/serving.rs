@@ -109,6 +109,11 @@ impl Serving {
         }
     }
 
+    /// Whether it runs still.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Its pid.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()

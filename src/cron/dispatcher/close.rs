@@ -10,8 +10,8 @@ use super::{Dispatcher, blocking};
 use crate::bus::ServiceManager as _;
 use crate::child::leftovers::kill_marked;
 use crate::cron::run::EXECUTION_VARIABLE;
-use crate::cron::worker::CANCELLED;
-use crate::dispatch::ending::{Seen, cause};
+use crate::cron::worker::cancelled;
+use crate::dispatch::ending::{ASKED_TO_END, Seen, cause};
 use crate::dispatch::placement::open_door;
 use crate::error::Result;
 use crate::fault;
@@ -19,6 +19,8 @@ use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, Status, Untold, row
 
 /// Exit status of a worker that was asked to end.
 const STOPPED: i32 = 1;
+/// How long after a worker this process may be asked to stop by the same stop of its unit.
+const TOGETHER: Duration = Duration::from_secs(3);
 /// How often, and how long after each other, it is looked whether a manager ends.
 const LOOKS: u32 = 20;
 /// See [`LOOKS`].
@@ -48,7 +50,11 @@ impl Dispatcher {
             self.kill_what_is_left(id, group).await;
         }
         // Whoever asked for its end wrote down why.
-        let known = facts.cause.clone().zip(facts.detail.clone());
+        let mut known = facts.cause.clone().zip(facts.detail.clone());
+        if known.is_none() && witnessed == Witnessed::Nothing {
+            let lapsed = self.lapsed(&row, &facts).await?;
+            known = lapsed.map(|why| (Cause::CannotTell, why));
+        }
         let (cause, detail) = known.unwrap_or_else(|| cause(&seen));
         let cancelled = is_cancelled(&facts);
         let why = (detail.as_str(), cancelled);
@@ -83,8 +89,10 @@ impl Dispatcher {
             signal: status.and_then(|status| status.signal()),
             exit: status.and_then(|status| status.code()),
             dispatcher_gone: witnessed == Witnessed::Nothing && facts.mode == "degraded",
+            asked_to_end: facts.detail.as_deref() == Some(ASKED_TO_END),
             ..Seen::default()
         };
+        seen.dispatcher_stops = seen.asked_to_end && self.is_being_stopped().await;
         self.look_at_unit(id, facts, &mut seen).await;
         seen
     }
@@ -152,6 +160,14 @@ impl Dispatcher {
         let _as_far_as_it_went = blocking(kill).await;
     }
 
+    /// Whether this process is being stopped, or will be within a moment: a stop of the unit asks all that is
+    /// in it at once.
+    async fn is_being_stopped(&self) -> bool {
+        let mut stopping = self.stopping.subscribe();
+        let stopped = stopping.wait_for(|stopping| *stopping);
+        matches!(tokio::time::timeout(TOGETHER, stopped).await, Ok(Ok(_)))
+    }
+
     async fn look_at_unit(&self, id: &str, facts: &ExecutionFacts, seen: &mut Seen) {
         let Some(unit) = &facts.unit else {
             return self.end_units(id, facts).await;
@@ -201,7 +217,7 @@ pub(super) enum Witnessed {
 
 /// Whether somebody asked for the end of a run: that is no failure of it.
 fn is_cancelled(facts: &ExecutionFacts) -> bool {
-    facts.cause == Some(Cause::Other(CANCELLED.to_owned()))
+    facts.cause == Some(cancelled())
 }
 
 /// The owner that a row names.

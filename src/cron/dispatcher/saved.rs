@@ -1,6 +1,8 @@
 //! A run that came to its end, and whose worker was gone before it had told so: the document that it
 //! saved says how it ended. Its result is delivered once; where it may be on its way already, never again.
 
+use tokio::sync::watch;
+
 use super::close::owner_of;
 use super::{Dispatcher, blocking};
 use crate::cron::delivery::{Command, Deliver as _, Delivered, FAILED, Parcel, UNKNOWN};
@@ -35,7 +37,10 @@ impl Dispatcher {
             return Ok(None);
         };
         let target = self.target(row).await?.filter(|to| !to.argv.is_empty());
-        let begun = row.delivery_outcome.clone();
+        // What nobody has begun to send, nobody wants any more where its run was cancelled.
+        let unwanted = target.is_some() && cancelled && row.delivery_outcome.is_none();
+        let given_up = unwanted.then(|| Delivered::Cancelled.word().to_owned());
+        let begun = row.delivery_outcome.clone().or(given_up);
         // Written before anything is sent: whoever is killed from here on leaves it unknown.
         let word = match (&begun, &target) {
             (Some(word), _) => word.clone(),
@@ -144,10 +149,13 @@ impl Dispatcher {
             ok: saved.error.is_none(),
             text: saved.error.as_deref().unwrap_or(&saved.body),
         };
+        // Its row has ended: there is no run to cancel any more.
+        let (_nobody_cancels, cancel) = watch::channel(false);
         let command = Command {
             argv: &target.argv,
             environment: &self.parts.environment,
             guard: true,
+            cancel,
         };
         let delivered = match fire_lock::take(&self.parts.home.cron(), &row.job_id).await {
             Ok(_lock) => command.deliver(&parcel).await,

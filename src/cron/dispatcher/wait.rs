@@ -8,10 +8,10 @@ use super::close::{LOOK_AGAIN, Witnessed};
 use super::in_hand::Grip;
 use super::launch::Risk;
 use super::unbegun::Unbegun;
-use super::{Dispatcher, Fate, Order, blocking};
+use super::{Dispatcher, Fate, Order};
 use crate::child::spawn::Watch;
 use crate::cron::job::Job;
-use crate::cron::owner_probe::{is_unbegun, liveness_of};
+use crate::cron::owner_probe::is_unbegun;
 use crate::dispatch::handover::offer_left;
 use crate::dispatch::launcher::Worker;
 use crate::error::Result;
@@ -92,22 +92,6 @@ impl Dispatcher {
         let (id, heir, now) = (id.to_owned(), self.owner.clone(), self.now());
         self.with_ledger(move |ledger| ledger.inherit(&id, &owner, &heir, now))
             .await
-    }
-
-    /// Whether the owner of a row lives, by all that is recorded of it.
-    async fn liveness_of(&self, row: &Execution) -> Result<Liveness> {
-        let id = row.id.clone();
-        let facts = self
-            .with_ledger(move |ledger| ledger.read(|c| rows::facts_of(c, &id)))
-            .await?;
-        self.liveness(row, facts.as_ref()).await
-    }
-
-    /// Whether the owner of a row lives.
-    async fn liveness(&self, row: &Execution, facts: Option<&ExecutionFacts>) -> Result<Liveness> {
-        let (row, facts) = (row.clone(), facts.cloned());
-        let own = self.parts.identity.clone();
-        blocking(move || Ok(liveness_of(&row, facts.as_ref(), &own))).await
     }
 
     /// Waits until an execution has ended, whoever runs it, and closes its row where it is still open:

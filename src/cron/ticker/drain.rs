@@ -27,13 +27,22 @@ impl Ticker {
     /// Placed ones go on without us. Those that nobody else would end are ended then. Returns how many
     /// are left for whoever supervises us.
     pub async fn drain(&mut self, most: Duration) -> usize {
+        self.dispatcher.begin_to_stop();
         let _whoever_waits_for_room_listens = self.ask.send(true);
+        // What they hold of their jobs is given back, where the store can be had in time.
+        let leave = async { while self.some_wait() && self.look_for_an_end().await {} };
+        let _a_claim_of_ours_is_taken_over = tokio::time::timeout(WRITES, leave).await;
         let wait = async { while self.dispatcher.at_risk() > 0 && self.look_for_an_end().await {} };
         let _the_rest_is_ended_or_counted = tokio::time::timeout(most, wait).await;
         if self.dispatcher.at_risk() > 0 {
             self.end_what_is_left().await;
         }
         self.dispatcher.at_risk()
+    }
+
+    /// Whether some job has not begun.
+    fn some_wait(&self) -> bool {
+        self.running.values().any(|flight| !flight.has_begun())
     }
 
     /// A launch that gets placed meanwhile is no end, and still nothing to wait for. `false`: there is

@@ -49,7 +49,7 @@ impl Flight {
         self.task == Some(task)
     }
 
-    fn has_begun(&self) -> bool {
+    pub(super) fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Relaxed)
     }
 }

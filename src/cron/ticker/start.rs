@@ -6,9 +6,12 @@ use std::sync::atomic::Ordering;
 
 use super::Ticker;
 use super::flight::Flight;
-use crate::cron::dispatcher::{Fate, Order};
+use crate::cron::dispatcher::Order;
 use crate::cron::scan::DueJob;
 use crate::cron::stop_file;
+
+/// Why a job that waited is left to the next scheduler.
+const LEFT: &str = "the scheduler stopped before there was room for it";
 
 impl Ticker {
     /// Starts a job beside the others, as soon as there is room. A stop that came meanwhile leaves its slot
@@ -41,9 +44,7 @@ impl Ticker {
                     dispatcher.run(order).await
                 }
                 (_, Some(stop)) => dispatcher.leave(&order, stop.text()).await,
-                (None, None) => {
-                    Fate::Waits("the scheduler stopped before there was room for it".to_owned())
-                }
+                (None, None) => dispatcher.leave(&order, LEFT.to_owned()).await,
             };
             (id, fate)
         });

@@ -1,66 +1,69 @@
 //! The end of a run: all that it leaves behind, in one order, each part whatever became of the last.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
 
 use super::insist::{Insistence, wants_room};
-use super::{Ending, Seat, Worker};
+use super::{Ending, Seat, Worker, cancelled};
 use crate::child::leftovers::kill_marked;
-use crate::cron::delivery::{Command, Deliver, Delivered, FAILED, Local, Parcel};
+use crate::cron::delivery::{Delivered, FAILED};
 use crate::cron::finish::{self, Run};
 use crate::cron::fire_lock;
 use crate::cron::jobs_file::Change;
 use crate::cron::output::Document;
 use crate::cron::redact::{redact, without};
 use crate::cron::run::{EXECUTION_VARIABLE, Report};
+use crate::dispatch::ending::{ASKED_TO_END, own_cause};
+use crate::dispatch::mode::Mode;
 use crate::dispatch::placement::own_cgroup;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::fault;
 use crate::ledger::{Cause, End, Untold};
 
 impl Worker {
-    /// Told to stop, and not by somebody who wanted this run to end. In a unit of our own whoever
-    /// learns why the unit was stopped writes the end; elsewhere a stop of the dispatcher's unit is
-    /// why.
+    /// Told to stop, and not by somebody who wanted this run to end. In a unit of our own whoever learns why the
+    /// unit was stopped writes the end; beside a dispatcher that lives it is the dispatcher, who knows whether
+    /// he is being stopped as well.
     pub(super) fn stopped(&mut self) -> Result<Ending> {
         let _as_far_as_it_went = kill_marked(EXECUTION_VARIABLE, self.id());
-        if self.seat.unit.is_none() {
-            let (cause, detail) = self.why_stopped();
-            let detail = detail.as_str();
-            let now = self.now();
-            let owner = self.owner.clone();
-            let id = self.id().to_owned();
-            let run = Run {
-                error: Some(detail),
-                ..self.run_of(false)
-            };
-            let untold = self.try_mark_job(&run).err().map(|_| self.untold(&run));
-            if let Some(untold) = untold {
-                self.ledger.record_untold(&untold, &owner)?;
-            }
-            // The dispatcher may be gone by now: nobody else would say that it did not end well.
-            if self
-                .ledger
-                .finish_dead(&id, &owner, (&cause, detail), now)?
-            {
-                let job = &self.work.task.job_id;
-                self.ledger.record_failure(job, detail, None, now)?;
-            }
+        if self.seat.unit.is_some() {
+            return Ok(Ending::Stopped);
+        }
+        let Some((cause, detail)) = self.why_stopped() else {
+            let _he_finds_us_gone = self.ledger.record_detail(self.id(), ASKED_TO_END);
+            return Ok(Ending::Stopped);
+        };
+        let detail = detail.as_str();
+        let (now, owner, id) = (self.now(), self.owner.clone(), self.id().to_owned());
+        let run = Run {
+            error: Some(detail),
+            ..self.run_of(false)
+        };
+        let untold = self.try_mark_job(&run).err().map(|_| self.untold(&run));
+        if let Some(untold) = untold {
+            self.ledger.record_untold(&untold, &owner)?;
+        }
+        // The dispatcher may be gone by now: nobody else would say that it did not end well.
+        if self
+            .ledger
+            .finish_dead(&id, &owner, (&cause, detail), now)?
+        {
+            let job = &self.work.task.job_id;
+            self.ledger.record_failure(job, detail, None, now)?;
         }
         Ok(Ending::Stopped)
     }
 
-    /// Whoever asked wrote down why; else where we are tells.
-    fn why_stopped(&self) -> (Cause, String) {
-        let (cause, detail) = if self.payload.unplaced_mode == "degraded" {
-            let detail = "its dispatcher was stopped, and took it along";
-            (Cause::GatewayRestart, detail)
+    /// Whoever asked wrote down why; else where we are tells. `None`: the dispatcher is to say.
+    fn why_stopped(&self) -> Option<(Cause, String)> {
+        let by_itself = if self.payload.unplaced_mode == Mode::Degraded.word() {
+            own_cause(self.dispatcher.gone_for().map(|gone| gone.as_secs()))
         } else {
-            (Cause::Signal, "it was asked to stop by SIGTERM")
+            Some((Cause::Signal, ASKED_TO_END))
         };
-        self.cause().unwrap_or((cause, detail.to_owned()))
+        let by_itself = by_itself.map(|(cause, detail)| (cause, detail.to_owned()));
+        self.cause().or(by_itself)
     }
 
     pub(super) fn run_of(&self, ok: bool) -> Run<'_> {
@@ -102,8 +105,14 @@ impl Worker {
         let document = saved.map_err(not_kept).ok();
         fault::point("worker.saved");
         let delivered = self.deliver(&report, error.as_deref()).await;
-        let delivery_error = delivered.as_ref().err();
-        let delivery_error = delivery_error.map(|error| self.without_secrets(&error.in_full()));
+        let delivery_error = match &delivered {
+            Ok(how) => how.objection().map(str::to_owned),
+            Err(error) => Some(self.without_secrets(&error.in_full())),
+        };
+        if !report.cancelled {
+            // Whoever asked for its end came too late for the run.
+            let _the_row_tells_it = self.ledger.retract_cause(self.id(), &cancelled());
+        }
         fault::point("worker.delivered");
         let run = Run {
             error: error.as_deref(),
@@ -122,8 +131,9 @@ impl Worker {
         troubles.extend(marked.err().map(|trouble| trouble.in_full()));
         fault::point("worker.marked");
         self.write_cause(&report, error.as_deref(), oom);
-        let failures = (error.as_deref(), delivery_error.as_deref());
-        self.see_to_incidents(report.cancelled, failures, document.as_deref());
+        let sent = (delivered.is_err(), delivery_error.as_deref());
+        let failed = error.as_deref().filter(|_| !report.cancelled);
+        self.see_to_incidents((report.ok, failed), sent, document.as_deref());
         let told: Vec<_> = error.into_iter().chain(troubles).collect();
         let told = (!told.is_empty()).then(|| told.join("; "));
         let delivery = delivered.map_or(FAILED, Delivered::word);
@@ -132,16 +142,21 @@ impl Worker {
             error: told.as_deref(),
             delivery: Some(delivery),
         };
-        let (id, owner) = (self.id().to_owned(), self.owner.clone());
         loop {
-            let now = self.now();
-            let noted = untold.as_ref();
-            let noted = noted.map_or(Ok(true), |end| self.ledger.record_untold(end, &owner));
-            match noted.and_then(|_| self.ledger.finish(&id, &owner, end, now)) {
+            match self.write(end, untold.as_ref()) {
                 Err(error) if insistence.again(&error).await => {}
                 ended => return ended.map(|_| Ending::Ran(report.ok)),
             }
         }
+    }
+
+    /// Writes the end, and before it what the job is still to be told.
+    fn write(&mut self, end: End<'_>, untold: Option<&Untold>) -> Result<bool> {
+        if let Some(untold) = untold {
+            self.ledger.record_untold(untold, &self.owner)?;
+        }
+        let (id, now) = (self.id().to_owned(), self.now());
+        self.ledger.finish(&id, &self.owner, end, now)
     }
 
     fn error_of(&self, report: &Report, oom: bool) -> Option<String> {
@@ -183,40 +198,6 @@ impl Worker {
         Ok(path.to_string_lossy().into_owned())
     }
 
-    async fn deliver(&self, report: &Report, error: Option<&str>) -> Result<Delivered> {
-        let text = error.unwrap_or(&report.body);
-        let parcel = Parcel {
-            job: &self.work.task.name,
-            execution_id: self.id(),
-            ok: report.ok,
-            text,
-        };
-        let argv = &self.work.task.deliver_command;
-        if argv.is_empty() {
-            return Local.deliver(&parcel).await;
-        }
-        let _lock = fire_lock::take(&self.home.cron(), &self.work.task.job_id).await?;
-        // Before it goes out: what is cut short in the middle is not sent a second time.
-        if matches!(
-            self.ledger.begin_delivery(self.id(), &self.owner),
-            Ok(false)
-        ) {
-            let words = "somebody else has closed its row, and sees to its delivery";
-            return Err(Error::new(Kind::Busy, words));
-        }
-        fault::point("worker.delivering");
-        let environment: &BTreeMap<String, String> = &self.payload.environment;
-        let command = Command {
-            argv,
-            environment,
-            guard: true,
-        };
-        let delivered = command.deliver(&parcel).await;
-        let word = delivered.as_ref().map_or(FAILED, |how| how.word());
-        let _the_end_says_it_too = self.ledger.settle_delivery(self.id(), word);
-        delivered
-    }
-
     pub(super) fn try_mark_job(&self, run: &Run<'_>) -> Result<()> {
         let id = &self.work.task.job_id;
         let now = self.now();
@@ -254,24 +235,24 @@ impl Worker {
             .record_cause(self.id(), &cause, detail, self.now());
     }
 
-    /// Whoever cancelled a run knows how it ended; whether its result arrived is another question.
+    /// `failed`: what went wrong, where somebody must learn of it: whoever cancelled a run knows how it ended.
+    /// Whether its result arrived is another question.
     fn see_to_incidents(
         &self,
-        cancelled: bool,
-        (error, undelivered): (Option<&str>, Option<&str>),
+        (ok, failed): (bool, Option<&str>),
+        (is_a_failure, undelivered): (bool, Option<&str>),
         document: Option<&str>,
     ) {
         let (job, now) = (&self.work.task.job_id, self.now());
-        let was_good = error.is_none() && !cancelled;
-        let resolved = (was_good, undelivered.is_none());
+        let resolved = (ok, undelivered.is_none());
         let _told_by_the_row_as_well = self.ledger.resolve_incidents(job, resolved, now);
-        if let Some(error) = error.filter(|_| !cancelled) {
+        if let Some(error) = failed {
             let _told_by_the_row_as_well = self.ledger.record_failure(job, error, document, now);
         }
-        if let Some(error) = undelivered {
-            let _told_by_the_row_as_well = self.ledger.record_delivery_error(self.id(), error);
-            let _told_by_the_job_as_well =
-                self.ledger.record_undelivered(job, error, document, now);
+        let Some(why) = undelivered else { return };
+        let _told_by_the_row_as_well = self.ledger.record_delivery_error(self.id(), why);
+        if is_a_failure {
+            let _told_by_the_job_as_well = self.ledger.record_undelivered(job, why, document, now);
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::ledger::facts::{Cause, PRUNE};
 use crate::ledger::slot::Outcome;
 
+// A pid that none can be is nobody's: the process id alone names such an owner.
 impl Ledger {
     /// Ends our own row.
     ///
@@ -27,7 +28,7 @@ impl Ledger {
         let sql =
             "UPDATE executions SET status = ?2, handoff_pending = 0, finished_at = ?3, error = ?4,
              delivery_outcome = ?5 WHERE id = ?1 AND status IN ('claimed', 'running')
-             AND process_id = ?6 AND pid = ?7";
+             AND process_id = ?6 AND (pid = ?7 OR pid NOT BETWEEN 0 AND 4294967295)";
         let row = params![
             id,
             status,
@@ -60,7 +61,7 @@ impl Ledger {
         let at = iso(now, &self.zone);
         let sql = "UPDATE executions SET status = 'unknown', handoff_pending = 0, finished_at = ?2,
              error = ?3 WHERE id = ?1 AND status IN ('claimed', 'running')
-             AND process_id = ?4 AND pid = ?5";
+             AND process_id = ?4 AND (pid = ?5 OR pid NOT BETWEEN 0 AND 4294967295)";
         let row = params![id, at, detail, dead.process_id, dead.pid];
         let unbegun = Some((Outcome::Skipped, detail));
         self.end(id, (sql, row), (&at, unbegun), |transaction| {
@@ -82,7 +83,7 @@ impl Ledger {
     ) -> Result<bool> {
         let at = iso(now, &self.zone);
         let sql = "UPDATE executions SET status = 'unknown', handoff_pending = 0, finished_at = ?2,
-             error = ?3 WHERE id = ?1 AND status = 'claimed' AND process_id = ?4 AND pid = ?5";
+             error = ?3 WHERE id = ?1 AND status = 'claimed' AND process_id = ?4 AND (pid = ?5 OR pid NOT BETWEEN 0 AND 4294967295)";
         let row = params![id, at, why, dead.process_id, dead.pid];
         let unbegun = Some((outcome, why));
         self.end(id, (sql, row), (&at, unbegun), |transaction| {

@@ -57,6 +57,18 @@ impl Ledger {
             .map_err(|error| failed("write", error))
     }
 
+    /// Takes a cause back that an attempt did not end by: it had come to its end before.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn retract_cause(&self, id: &str, cause: &Cause) -> Result<bool> {
+        self.change(
+            "UPDATE execution_facts SET cause = NULL, detail = NULL, ended_at = NULL
+             WHERE execution_id = ?1 AND cause = ?2",
+            params![id, cause.word()],
+        )
+    }
+
     /// Records something that is to be known of an attempt that goes on; the cause of its end replaces it.
     ///
     /// # Errors
@@ -216,7 +228,7 @@ pub(super) fn add_cause(
 pub(super) fn forget_cause(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     let sql = "UPDATE execution_facts SET cause = NULL, ended_at = NULL, detail =
          CASE (SELECT delivery_outcome FROM executions WHERE id = ?1)
-         WHEN 'failed' THEN detail END WHERE execution_id = ?1 AND cause IS NOT NULL";
+         WHEN 'failed' THEN detail WHEN 'cancelled' THEN detail END WHERE execution_id = ?1 AND cause IS NOT NULL";
     connection.execute(sql, [id]).map(drop)
 }
 

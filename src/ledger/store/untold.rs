@@ -18,7 +18,7 @@ impl Ledger {
         self.change(
             "INSERT INTO untold_ends (execution_id, claim, error, delivery_error, monitor_digest)
              SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM executions WHERE id = ?1
-             AND status IN ('claimed', 'running') AND process_id = ?6 AND pid = ?7)
+             AND status IN ('claimed', 'running') AND process_id = ?6 AND (pid = ?7 OR pid NOT BETWEEN 0 AND 4294967295))
              ON CONFLICT (execution_id) DO UPDATE SET claim = ?2, error = ?3, delivery_error = ?4,
              monitor_digest = ?5",
             params![
