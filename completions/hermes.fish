@@ -320,7 +320,7 @@ complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subc
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from cancel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -l state -d 'Which ones' -r -f -a "open\t'Those that go on'
 resolved\t'Those that a good run ended'
-closed\t'Those that a person closed'
+closed\t'Those that a person closed, or that ended with their job'
 all\t'All of them'"
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -s n -l limit -d 'How many to show' -r
 complete -c hermes -n "__fish_hermes_using_subcommand cron; and __fish_seen_subcommand_from incidents" -l home -d 'Home directory [default: HERMES_HOME, else ~/.hermes]' -r -F

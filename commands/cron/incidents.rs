@@ -73,7 +73,7 @@ enum State {
     Open,
     /// Those that a good run ended
     Resolved,
-    /// Those that a person closed
+    /// Those that a person closed, or that ended with their job
     Closed,
     /// All of them
     All,
@@ -180,6 +180,7 @@ fn to_json(incident: &Incident) -> Value {
         "last_seen_at": text(&incident.last_seen_at),
         "acked_at": text(&incident.acked_at),
         "closed_at": text(&incident.closed_at),
+        "closed_because": incident.closed_because,
         "error": incident.error,
         "output_file": incident.output_file,
     })
@@ -211,7 +212,9 @@ fn print(runtime: &mut Runtime, desk: &Desk, incidents: &[Incident]) -> Result<(
         vec![
             incident.id.clone(),
             incident.job_id.clone(),
-            if seen {
+            if let Some(because) = &incident.closed_because {
+                format!("{state}, {because}")
+            } else if seen {
                 format!("{state}, seen")
             } else {
                 state.to_owned()

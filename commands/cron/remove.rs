@@ -7,6 +7,7 @@ use hermes::cron::job::{Job, RawJob};
 use hermes::cron::job_list::JobList;
 use hermes::cron::jobs_file::Change;
 use hermes::error::{Error, Kind, Result};
+use hermes::ledger::Ledger;
 use hermes::output::{human, json};
 use hermes::runtime::Runtime;
 use serde_json::json;
@@ -122,7 +123,18 @@ fn take(desk: &Desk, jobs: &mut JobList<'_>, id: &str) -> Result<Change<()>> {
             format!("job {id} was removed by somebody else meanwhile"),
         ));
     }
+    close_incidents(desk, id)?;
     Ok(Change::WriteAfterBackup(()))
+}
+
+/// No run of it will ever end them.
+fn close_incidents(desk: &Desk, id: &str) -> Result<()> {
+    let path = desk.home.ledger();
+    if !path.exists() {
+        return Ok(());
+    }
+    let zone = desk.zone.zones.configured.clone();
+    Ledger::open(&path, zone)?.close_with_job(id, desk.now)
 }
 
 /// Asks on a terminal; where there is none nobody can answer.

@@ -305,6 +305,7 @@ impl Dispatcher {
         let (job_id, claimant) = (id.clone(), by.to_owned());
         let (machine, in_hand) = (self.parts.machine.clone(), self.in_hand.clone());
         let grip = in_hand.take(by);
+        fault::point("dispatcher.claims");
         let taken = self
             .with_jobs(move |jobs| {
                 let is_gone =

@@ -9,18 +9,10 @@ use super::job_list::JobList;
 use super::jobs_file::Change;
 use crate::error::{Error, Kind, Result};
 
-/// What a change asks for, without its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cron) enum Asked {
-    Nothing,
-    Write,
-    WriteAfterBackup,
-}
-
 /// A change that waits until it is made.
 pub(in crate::cron) trait Waiting: Send {
     /// Makes it, maybe again over what somebody else has written.
-    fn make(&mut self, jobs: &mut JobList<'_>) -> Asked;
+    fn make(&mut self, jobs: &mut JobList<'_>) -> Change<()>;
 
     /// Answers, after the jobs were written, or could not be.
     fn tell(&mut self, failed: Option<&Error>);
@@ -51,12 +43,12 @@ where
     F: FnMut(&mut JobList<'_>) -> Result<Change<T>> + Send,
     A: FnOnce(Result<T>) + Send,
 {
-    fn make(&mut self, jobs: &mut JobList<'_>) -> Asked {
+    fn make(&mut self, jobs: &mut JobList<'_>) -> Change<()> {
         let (asked, given) = match (self.change)(jobs) {
-            Ok(Change::Write(given)) => (Asked::Write, Ok(given)),
-            Ok(Change::WriteAfterBackup(given)) => (Asked::WriteAfterBackup, Ok(given)),
-            Ok(Change::Nothing(given)) => (Asked::Nothing, Ok(given)),
-            Err(refused) => (Asked::Nothing, Err(refused)),
+            Ok(Change::Write(given)) => (Change::Write(()), Ok(given)),
+            Ok(Change::WriteAfterBackup(given)) => (Change::WriteAfterBackup(()), Ok(given)),
+            Ok(Change::Nothing(given)) => (Change::Nothing(()), Ok(given)),
+            Err(refused) => (Change::Nothing(()), Err(refused)),
         };
         self.given = Some(given);
         asked
@@ -86,22 +78,17 @@ pub(in crate::cron) fn make_all(
     jobs: &mut JobList<'_>,
 ) -> Change<()> {
     let is_alone = group.len() == 1;
-    let mut all = Asked::Nothing;
+    let mut all = Change::Nothing(());
     for step in group {
         let before = (!is_alone).then(|| jobs.clone());
-        let asked = step.make(jobs);
-        match (asked, before) {
-            (Asked::Nothing, Some(before)) => *jobs = before,
-            (Asked::Write, _) if all == Asked::Nothing => all = Asked::Write,
-            (Asked::WriteAfterBackup, _) => all = Asked::WriteAfterBackup,
-            _ => {}
+        match (step.make(jobs), before) {
+            (Change::Nothing(()), Some(before)) => *jobs = before,
+            (Change::Nothing(()), None) => {}
+            (Change::Write(()), _) if !matches!(all, Change::Nothing(())) => {}
+            (asked, _) => all = asked,
         }
     }
-    match all {
-        Asked::Nothing => Change::Nothing(()),
-        Asked::Write => Change::Write(()),
-        Asked::WriteAfterBackup => Change::WriteAfterBackup(()),
-    }
+    all
 }
 
 #[cfg(test)]

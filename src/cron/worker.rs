@@ -37,8 +37,9 @@ use crate::error::{Error, Kind, Result};
 use crate::fault;
 use crate::home::Home;
 use crate::host::identity_probe::{OwnIdentity, own_identity};
+use crate::host::process_probe;
 use crate::ledger::store::KEPT;
-use crate::ledger::{Cause, ExecutionFacts, Ledger, Owner, rows};
+use crate::ledger::{Cause, ExecutionFacts, Group, Ledger, Owner, rows};
 
 /// Between two stamps of progress, and two renewals of the claim: as in Hermes Agent.
 const PROGRESS: Duration = Duration::from_secs(60);
@@ -246,10 +247,10 @@ impl Worker {
             .with_hint("another worker has it, or its dispatcher took it back"));
         }
         fault::point("worker.won");
-        self.record(None)
+        self.record()
     }
 
-    fn record(&self, group: Option<u32>) -> Result<()> {
+    fn record(&self) -> Result<()> {
         let number = |value: Option<u64>| value.and_then(|value| i64::try_from(value).ok());
         let facts = ExecutionFacts {
             execution_id: self.id().to_owned(),
@@ -266,7 +267,6 @@ impl Worker {
             pid1_start: number(self.identity.init_start),
             worker_pid: Some(i64::from(self.owner.pid)),
             worker_start: number(self.owner.start_ticks),
-            pgid: group.map(i64::from),
             ..ExecutionFacts::default()
         };
         self.ledger.record_facts(&facts, self.now())
@@ -325,8 +325,9 @@ impl Worker {
         let execution_id = self.id().to_owned();
         let (task, home) = (self.work.task.clone(), self.home.path().to_path_buf());
         let (groups, mut new_groups) = tokio::sync::mpsc::unbounded_channel();
-        let mut started = move |group| {
-            let _we_are_still_here = groups.send(group);
+        let mut started = move |number| {
+            // It is not waited for yet: what is seen of it is its own.
+            let _we_are_still_here = groups.send(made_by(number));
         };
         let mut context = Context {
             execution_id: &execution_id,
@@ -357,9 +358,9 @@ impl Worker {
                     }
                     return Ok((!stopping || self.was_cancelled()).then_some(report));
                 }
-                Some(group) = new_groups.recv() => {
-                    // For those who look: what it leaves is found by its mark.
-                    let _the_run_goes_on = self.record(Some(group));
+                Some(Some(group)) = new_groups.recv() => {
+                    // For what has no mark.
+                    let _the_run_goes_on = self.ledger.record_group(self.id(), &group);
                 }
                 _ = beat.tick() => self.show_progress().await,
                 _ = terminate.recv() => {
@@ -399,6 +400,16 @@ impl Worker {
         let facts = facts.ok().flatten()?;
         Some((facts.cause?, facts.detail.unwrap_or_default()))
     }
+}
+
+/// The group that a process leads, which has just begun.
+fn made_by(number: u32) -> Option<Group> {
+    let leader = process_probe::stat(&number.to_string())?;
+    Some(Group {
+        number,
+        leader_start: leader.start_ticks,
+        session: leader.session,
+    })
 }
 
 mod end;

@@ -115,7 +115,8 @@ pub fn started_at(boot: &Boot, ticks: u64) -> f64 {
 }
 
 /// `/proc/PID/stat`.
-pub(super) fn stat(pid: &str) -> Option<Stat> {
+#[must_use]
+pub fn stat(pid: &str) -> Option<Stat> {
     proc::stat(&std::fs::read(path(pid, "stat")).ok()?)
 }
 

@@ -20,7 +20,7 @@ use crate::db::Stamp;
 /// - `properties`: a JSON object: what was asked of the unit, and what this systemd refused;
 /// - `boot_id`, `pid1_start`: the boot it runs in; containers share the host's boot id, so the
 ///   start of PID 1 in clock ticks stands beside it;
-/// - `worker_pid`, `worker_start`, `pgid`: the worker, its start in clock ticks, and its group;
+/// - `worker_pid`, `worker_start`: the worker, and its start in clock ticks;
 /// - `cause`: why it ended, one of the words of [`Cause`]; `detail`: the same in a sentence;
 /// - `recorded_at`, `ended_at`: RFC 3339, when it was launched and when the cause was recorded.
 pub const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS execution_facts (
@@ -34,7 +34,6 @@ pub const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS execution_facts (
     pid1_start INTEGER,
     worker_pid INTEGER,
     worker_start INTEGER,
-    pgid INTEGER,
     cause TEXT,
     detail TEXT,
     recorded_at TEXT NOT NULL,
@@ -122,8 +121,6 @@ pub struct ExecutionFacts {
     pub worker_pid: Option<i64>,
     /// Start of the worker in clock ticks.
     pub worker_start: Option<i64>,
-    /// The worker's process group.
-    pub pgid: Option<i64>,
     /// Why it ended.
     pub cause: Option<Cause>,
     /// The same in a sentence.

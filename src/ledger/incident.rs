@@ -4,6 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::db::Stamp;
 
+/// Our table of incidents that ended by something else than a good run or a word about them.
+///
+/// - `incident_id`: the incident; `reason`: why it is closed. It says nothing of one that is open again.
+pub const ENDS_SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS incident_ends (
+    incident_id TEXT PRIMARY KEY,
+    reason TEXT NOT NULL
+);
+";
+
+/// The reason of incidents whose job was removed.
+pub const REMOVED: &str = "removed";
+
 /// Where an incident stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -69,6 +82,9 @@ pub struct Incident {
     pub alerted_at: Option<Stamp>,
     /// When it was closed.
     pub closed_at: Option<Stamp>,
+    /// Why it was closed, where that was no word of a person about it: `removed`, with its job.
+    #[serde(default)]
+    pub closed_because: Option<String>,
     /// The failure in words, redacted by its writer.
     pub error: String,
     /// Where the run's output lies.

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
+use super::incident::REMOVED;
 use super::signature::{DELIVERY, failure_type, incident_id, signature};
 use super::store::Ledger;
 use crate::clock::iso;
@@ -107,11 +108,36 @@ impl Ledger {
         )
     }
 
+    /// Closes the open incidents of a job that is removed: no run of it will ever end them.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn close_with_job(&mut self, job_id: &str, now: Timestamp) -> Result<()> {
+        let at = iso(now, self.zone());
+        self.all_or_none("close the incidents of a job in", |transaction| {
+            transaction.execute(
+                "INSERT OR REPLACE INTO incident_ends (incident_id, reason) SELECT id, ?2
+                 FROM cron_incidents WHERE job_id = ?1 AND state IN ('detected','alerted')",
+                params![job_id, REMOVED],
+            )?;
+            transaction.execute(
+                "UPDATE cron_incidents SET state = 'closed', closed_at = ?2
+                 WHERE job_id = ?1 AND state IN ('detected','alerted')",
+                params![job_id, at],
+            )
+        })
+        .map(drop)
+    }
+
     /// Closes an incident, by a person's word. Returns whether there is such an open one.
     ///
     /// # Errors
     /// When SQLite refuses.
     pub fn close_incident(&self, incident: &str, now: Timestamp) -> Result<bool> {
+        self.change(
+            "DELETE FROM incident_ends WHERE incident_id = ?1",
+            params![incident],
+        )?;
         self.change(
             "UPDATE cron_incidents SET state = 'closed', closed_at = ?2
              WHERE id = ?1 AND state IN ('detected','alerted')",

@@ -5,6 +5,7 @@
 //! Incident, IncidentState      a failure that repeats, as the store has it
 //! ExecutionFacts, Cause        what is only ours: how an attempt was launched and why it ended
 //! facts::SCHEMA, facts::PRUNE  the table of it, beside the other program's in the same store
+//! Group                        the process groups that attempts have made, in a table of ours
 //! rows::*                      the readers; `Connection` from `db::Snapshot::read`
 //! Ledger                       the store open for writing: claim, offer, adopt, finish
 //! Slot, Outcome                what became of every slot, in a table of ours
@@ -16,6 +17,7 @@
 
 pub mod execution;
 pub mod facts;
+pub mod group;
 pub mod incident;
 mod incidents;
 pub mod rows;
@@ -27,6 +29,7 @@ pub mod untold;
 
 pub use execution::{Execution, Status};
 pub use facts::{Cause, ExecutionFacts};
+pub use group::Group;
 pub use incident::{Incident, IncidentState};
 pub use slot::{Outcome, Slot, SlotAt, SlotRange};
 pub use store::{Claim, Claimed, End, Ledger, Owner};

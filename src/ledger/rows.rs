@@ -5,6 +5,8 @@
 
 pub mod kanban;
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, OptionalExtension, Params};
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +50,7 @@ const INCIDENT: [&str; 12] = [
     "output_file",
 ];
 
-const FACTS: [&str; 15] = [
+const FACTS: [&str; 14] = [
     "execution_id",
     "mode",
     "manager",
@@ -59,7 +61,6 @@ const FACTS: [&str; 15] = [
     "pid1_start",
     "worker_pid",
     "worker_start",
-    "pgid",
     "cause",
     "detail",
     "recorded_at",
@@ -191,6 +192,12 @@ pub fn incidents(connection: &Connection, most: u32) -> rusqlite::Result<Option<
     };
     let order = columns.newest_first("last_seen_at");
     let sql = format!("{} {order} LIMIT {most}", columns.select(&INCIDENT));
+    let ends = incident_ends(connection)?;
+    let because = |row: Fields<'_>| {
+        let is_closed = row.text_or_empty("state") == IncidentState::Closed.word();
+        let reason = ends.get(&row.text_or_empty("id"));
+        reason.filter(|_| is_closed).cloned()
+    };
     let rows = db::rows(connection, &sql, [], |row| Incident {
         id: row.text_or_empty("id"),
         job_id: row.text_or_empty("job_id"),
@@ -202,10 +209,26 @@ pub fn incidents(connection: &Connection, most: u32) -> rusqlite::Result<Option<
         acked_at: row.stamp("acked_at"),
         alerted_at: row.stamp("alerted_at"),
         closed_at: row.stamp("closed_at"),
+        closed_because: because(row),
         error: row.text_or_empty("error"),
         output_file: row.text("output_file"),
     })?;
     Ok(Some(rows))
+}
+
+/// Incidents that were closed for a reason, each with it.
+fn incident_ends(connection: &Connection) -> rusqlite::Result<HashMap<String, String>> {
+    if Columns::of(connection, "incident_ends")?.is_none() {
+        return Ok(HashMap::new());
+    }
+    let sql = "SELECT incident_id, reason FROM incident_ends";
+    let pair = |row: Fields<'_>| {
+        (
+            row.text_or_empty("incident_id"),
+            row.text_or_empty("reason"),
+        )
+    };
+    Ok(db::rows(connection, sql, [], pair)?.into_iter().collect())
 }
 
 /// What we recorded of executions, the newest first; none where we never ran.
@@ -352,7 +375,6 @@ fn facts_row(row: Fields<'_>) -> ExecutionFacts {
         pid1_start: row.integer("pid1_start"),
         worker_pid: row.integer("worker_pid"),
         worker_start: row.integer("worker_start"),
-        pgid: row.integer("pgid"),
         cause: row.text("cause").map(Cause::from),
         detail: row.text("detail"),
         recorded_at: row.stamp("recorded_at"),

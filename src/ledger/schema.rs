@@ -1,7 +1,7 @@
 //! The schema of `cron/executions.db`: the other program's tables as it makes them, and ours beside
 //! them. Everything is made only where it is not there; nothing of a store that exists is changed.
 
-use super::{facts, untold};
+use super::{facts, group, incident, untold};
 
 /// The table of attempts and its indexes, and the table of incidents, as Hermes Agent makes them.
 pub const THEIRS: &str = "
@@ -87,8 +87,10 @@ CREATE TABLE IF NOT EXISTS cron_slot_ranges (
 #[must_use]
 pub fn statements() -> String {
     format!(
-        "{THEIRS}{SLOTS}{SLOT_RANGES}{}{};",
+        "{THEIRS}{SLOTS}{SLOT_RANGES}{}{}{}{};",
+        incident::ENDS_SCHEMA,
         untold::SCHEMA,
+        group::SCHEMA,
         facts::SCHEMA
     )
 }

@@ -302,6 +302,21 @@ impl Ledger {
         )
     }
 
+    /// Several steps as one.
+    pub(super) fn all_or_none<T>(
+        &mut self,
+        what: &str,
+        steps: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let attempt = |connection: &mut Connection| {
+            let transaction = db::immediate(connection)?;
+            let made = steps(&transaction)?;
+            transaction.commit()?;
+            Ok(made)
+        };
+        attempt(&mut self.connection).map_err(|error| failed(what, error))
+    }
+
     pub(super) fn change(&self, sql: &str, row: impl rusqlite::Params) -> Result<bool> {
         self.connection
             .prepare_cached(sql)
@@ -342,6 +357,7 @@ fn failed(what: &str, error: rusqlite::Error) -> Error {
 
 mod delivery;
 mod ends;
+mod groups;
 mod notes;
 mod taken;
 #[cfg(test)]

@@ -18,7 +18,7 @@ use rustix::process::{
 use serde_json::json;
 
 use super::cron_workers::{row, still};
-use crate::common::jobs::{NOW, job, said, script, settled, store, stored, with};
+use crate::common::jobs::{NOW, end_of, job, said, script, settled, store, stored, with};
 use crate::common::{Sandbox, serving};
 
 const ID: &str = "aaaaaaaaaaaa";
@@ -83,7 +83,7 @@ fn an_end_for_which_there_is_no_room_is_written_when_there_is_some() {
     };
     prlimit(Some(worker), Resource::Fsize, room).expect("room");
     go_on(worker);
-    assert!(pass.wait().expect("its end").success());
+    assert!(end_of(&mut pass).success());
     assert_eq!(executions(&sandbox), ["completed", "", "1"]);
     let kept = &stored(&sandbox)[0];
     assert_eq!(kept["last_status"], "ok", "{kept}");
@@ -101,7 +101,7 @@ fn an_end_that_the_ledger_does_not_take_at_once_is_its_workers_all_the_same() {
     let gone = ledger(&sandbox).execute_batch("DROP TRIGGER stubborn");
     gone.expect("no trigger");
     go_on(worker);
-    assert!(pass.wait().expect("its end").success());
+    assert!(end_of(&mut pass).success());
     assert_eq!(executions(&sandbox), ["completed", "", "1"]);
 }
 
@@ -122,7 +122,7 @@ fn is_booked_later(sandbox: &Sandbox) {
 fn a_worker_that_tries_in_vain_leaves_its_run_to_whoever_waits_for_it() {
     let sandbox = home("echo fine");
     ledger(&sandbox).execute_batch(STUBBORN).expect("a trigger");
-    assert!(pass(&sandbox, "1", None).wait().expect("its end").success());
+    assert!(end_of(&mut pass(&sandbox, "1", None)).success());
     is_booked_later(&sandbox);
 }
 
@@ -135,7 +135,7 @@ fn a_worker_that_is_told_to_stop_does_not_go_on_trying() {
     let worker = still(&sandbox, &mut pass);
     kill_process(worker, Signal::TERM).expect("it lives");
     go_on(worker);
-    assert!(pass.wait().expect("its end").success());
+    assert!(end_of(&mut pass).success());
     is_booked_later(&sandbox);
 }
 
@@ -163,7 +163,7 @@ fn a_job_that_could_not_be_told_of_an_end_is_told_by_the_next_pass() {
         let worker = still(&sandbox, &mut first);
         let kept = breaks(&sandbox);
         go_on(worker);
-        first.wait().expect("its end");
+        end_of(&mut first);
         let [ended, error, _] = executions(&sandbox);
         assert!(
             ended == "completed" || ended == "failed",
@@ -171,10 +171,10 @@ fn a_job_that_could_not_be_told_of_an_end_is_told_by_the_next_pass() {
         );
         sandbox.write("cron/jobs.json", kept);
         assert_eq!(told(&sandbox), (json!(null), true, json!(0)), "{status}");
-        assert!(pass(&sandbox, "1", None).wait().expect("its end").success());
+        assert!(end_of(&mut pass(&sandbox, "1", None)).success());
         assert_eq!(told(&sandbox), (json!(status), false, json!(1)));
         // And once only.
-        assert!(pass(&sandbox, "1", None).wait().expect("its end").success());
+        assert!(end_of(&mut pass(&sandbox, "1", None)).success());
         assert_eq!(told(&sandbox), (json!(status), false, json!(1)));
         assert_eq!(executions(&sandbox), [ended, error, "1".to_owned()]);
     }
@@ -187,7 +187,7 @@ fn a_job_is_told_of_an_end_whose_dispatcher_was_killed_before_it_could() {
         let mut first = pass(&sandbox, "1", Some(&format!("{place}~")));
         let worker = still(&sandbox, &mut first);
         first.kill().expect("it lives");
-        first.wait().expect("its end");
+        end_of(&mut first);
         kill_process(worker, Signal::KILL).expect("it lives");
         settled(&sandbox);
         let killed = pass(&sandbox, "1", Some("dispatcher.closed"));
@@ -196,7 +196,7 @@ fn a_job_is_told_of_an_end_whose_dispatcher_was_killed_before_it_could() {
             "it is killed"
         );
         assert_eq!(told(&sandbox), (json!(null), true, json!(0)), "{place}");
-        assert!(pass(&sandbox, "1", None).wait().expect("its end").success());
+        assert!(end_of(&mut pass(&sandbox, "1", None)).success());
         assert_eq!(told(&sandbox), (json!(status), false, json!(1)), "{place}");
     }
 }
@@ -236,7 +236,7 @@ fn a_delivery_is_cancelled_at_once_and_the_run_keeps_its_own_end() {
             Ok(1),
             "its child"
         );
-        pass.wait().expect("its end");
+        end_of(&mut pass);
         let kept = row(
             &sandbox,
             "SELECT status, delivery_outcome, coalesce(cause, 'none'), detail

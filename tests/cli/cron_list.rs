@@ -14,7 +14,7 @@ fn at(text: &str) -> jiff::Timestamp {
 }
 
 /// A ledger with a run that went well and one that failed, twice seen.
-fn with_runs() -> Sandbox {
+pub(super) fn with_runs() -> Sandbox {
     let sandbox = with(&[job(ID, &json!({"name": "nightly"}))]);
     let path = sandbox.home().join("cron/executions.db");
     let mut ledger = Ledger::open(&path, jiff::tz::TimeZone::UTC).expect("a ledger");

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::cron_list::with_runs;
 use crate::common::jobs::{create, document, home, job, said, script, stored, with};
 
 const ID: &str = "aaaaaaaaaaaa";
@@ -107,4 +108,31 @@ fn next_asks_no_profile_that_is_not_there() {
         code == 1 && err.contains("there is no profile 'nope'"),
         "{err}"
     );
+}
+
+#[test]
+fn an_incident_ends_with_the_removal_of_its_job() {
+    let sandbox = with_runs();
+    let states = |of: &str| {
+        let (_, told, _) = document(&sandbox, &["cron", "incidents", "--state", of]);
+        told["homes"][0]["incidents"]
+            .as_array()
+            .expect("some")
+            .clone()
+    };
+    let open = states("open");
+    assert!(!open.is_empty(), "something failed");
+    let (code, _, err) = said(&sandbox, &["cron", "remove", ID, "--yes"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(states("open"), [Value::Null; 0]);
+    let closed = states("all");
+    assert_eq!(closed.len(), open.len());
+    for (closed, open) in closed.iter().zip(&open) {
+        assert_eq!(closed["id"], open["id"]);
+        let end = [&closed["state"], &closed["closed_because"]];
+        assert_eq!(end, ["closed", "removed"], "{closed}");
+        assert!(closed["closed_at"].is_string(), "{closed}");
+    }
+    let (_, out, _) = said(&sandbox, &["cron", "incidents", "--state", "all"]);
+    assert!(out.contains("closed, removed"), "{out}");
 }

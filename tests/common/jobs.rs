@@ -136,15 +136,48 @@ pub(crate) fn serving(sandbox: &Sandbox, ago: i64) -> Serving {
     Serving { _lock: lock }
 }
 
-/// Blocks until no worker of this home is left: each is a process whose end can be waited for.
+/// Blocks until no worker of this home is left: each is a process whose end can be waited for, and another may
+/// have opened a file of the home meanwhile.
 pub(crate) fn settled(sandbox: &Sandbox) {
-    for fd in workers(sandbox).into_iter().filter_map(|(_, fd)| fd) {
-        let mut fds = [rustix::event::PollFd::new(
-            &fd,
-            rustix::event::PollFlags::IN,
-        )];
-        let _ended = rustix::event::poll(&mut fds, None);
+    loop {
+        let held: Vec<_> = workers(sandbox)
+            .into_iter()
+            .filter_map(|(_, fd)| fd)
+            .collect();
+        if held.is_empty() {
+            return;
+        }
+        held.iter().for_each(ended);
     }
+}
+
+/// Blocks until a process has ended, which is a matter of seconds: a test that waits for ever tells nothing.
+pub(crate) fn ended(process: &std::os::fd::OwnedFd) {
+    let patience = rustix::event::Timespec {
+        tv_sec: 120,
+        tv_nsec: 0,
+    };
+    let mut fds = [rustix::event::PollFd::new(
+        process,
+        rustix::event::PollFlags::IN,
+    )];
+    let ready = rustix::event::poll(&mut fds, Some(&patience));
+    if ready != Ok(1) {
+        let kill = rustix::process::Signal::KILL;
+        let _for_the_next_test = rustix::process::pidfd_send_signal(process, kill);
+        panic!("it goes on: {ready:?}");
+    }
+}
+
+/// The end of a child, within the same time.
+pub(crate) fn end_of(child: &mut std::process::Child) -> std::process::ExitStatus {
+    let pid = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    let flags = rustix::process::PidfdFlags::empty();
+    let held = rustix::process::pidfd_open(pid.expect("a pid"), flags);
+    ended(&held.expect("it is not reaped"));
+    child.wait().expect("its end")
 }
 
 /// The workers of this home that are there, each held by its pidfd as long as it lives.

@@ -137,10 +137,15 @@ impl Serving {
     /// Moves its clock, or waits until it has nothing left to do.
     pub(crate) fn clock(&mut self, order: &str) {
         self.begin_clock(order);
+        self.hear_clock();
+    }
+
+    /// Waits until it has seen what was begun.
+    pub(crate) fn hear_clock(&mut self) {
         let clock = self.clock.as_mut().expect("the clock");
         let mut answer = String::new();
         clock.read_line(&mut answer).expect("an answer");
-        assert_eq!(answer, "ok\n", "{order}");
+        assert_eq!(answer, "ok\n");
     }
 
     /// Lets awake time pass in steps, each to its end.

@@ -4,7 +4,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use super::left_group::{Group, kill_left_in};
+use super::left_group::kill_left_in;
 use super::units::{end_units_by, wish};
 use super::{Dispatcher, blocking};
 use crate::bus::ServiceManager as _;
@@ -15,7 +15,7 @@ use crate::dispatch::ending::{ASKED_TO_END, Seen, cause};
 use crate::dispatch::placement::open_door;
 use crate::error::Result;
 use crate::fault;
-use crate::ledger::{Cause, Execution, ExecutionFacts, Owner, Status, Untold, rows};
+use crate::ledger::{Cause, Execution, ExecutionFacts, Group, Owner, Status, Untold, rows};
 
 /// Exit status of a worker that was asked to end.
 const STOPPED: i32 = 1;
@@ -46,8 +46,8 @@ impl Dispatcher {
             .unwrap_or_default();
         let seen = self.look_back(id, &facts, witnessed).await;
         if !seen.other_boot {
-            let group = self.group_of(&facts);
-            self.kill_what_is_left(id, group).await;
+            let groups = self.groups_of(&facts).await?;
+            self.kill_what_is_left(id, groups).await;
         }
         // Whoever asked for its end wrote down why.
         let mut known = facts.cause.clone().zip(facts.detail.clone());
@@ -131,30 +131,29 @@ impl Dispatcher {
         matches!((&facts.boot_id, own), (Some(then), Some(now)) if then != now)
     }
 
-    /// The process group of what a worker ran; none in a unit, which ends with all that is in it, and none
+    /// The process groups of what a worker ran; none in a unit, which ends with all that is in it, and none
     /// where the pids of the record are not ours.
-    fn group_of(&self, facts: &ExecutionFacts) -> Option<Group> {
-        let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+    async fn groups_of(&self, facts: &ExecutionFacts) -> Result<Vec<Group>> {
         let own = &self.parts.identity;
+        let start = facts.pid1_start.and_then(|start| u64::try_from(start).ok());
         let is_here = facts.boot_id.is_some() && facts.boot_id == own.boot_id;
-        let is_ours = is_here
-            && own
-                .init_start
-                .is_some_and(|start| number(facts.pid1_start) == Some(start));
-        let group = Group {
-            number: u32::try_from(facts.pgid?).ok()?,
-            since: number(facts.worker_start)?,
-        };
-        (is_ours && facts.unit.is_none()).then_some(group)
+        let is_ours = is_here && start.is_some() && start == own.init_start;
+        if !is_ours || facts.unit.is_some() {
+            return Ok(Vec::new());
+        }
+        let id = facts.execution_id.clone();
+        self.with_ledger(move |ledger| ledger.groups_of(&id)).await
     }
 
     /// Whatever the worker started and left: found by the mark in its environment, which goes along
-    /// wherever a process goes, and by the group, whatever became of its environment.
-    async fn kill_what_is_left(&self, id: &str, group: Option<Group>) {
+    /// wherever a process goes, and by its groups, whatever became of its environment.
+    async fn kill_what_is_left(&self, id: &str, groups: Vec<Group>) {
         let id = id.to_owned();
         let kill = move || {
             let _killed = kill_marked(EXECUTION_VARIABLE, &id);
-            let _killed = group.map(kill_left_in);
+            for group in groups {
+                let _killed = kill_left_in(group);
+            }
             Ok(())
         };
         let _as_far_as_it_went = blocking(kill).await;

@@ -1,37 +1,32 @@
 //! What a run left in its process group: it has no mark, where it cleared its environment. The number of a
-//! group can be somebody else's by now, so more must fit than the number. What left the group as well is not
-//! found.
+//! group can be somebody else's by now, so all that was recorded of it must fit. What left the group as well is
+//! not found.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 use crate::child::leftovers::{ROUNDS, kill_if, processes};
 use crate::child::spawn::Watch;
-use crate::host::proc::{Stat, stat};
+use crate::host::proc::Stat;
+use crate::host::process_probe::stat;
+use crate::ledger::Group;
 
 /// How long the leader of a group that is being killed is waited for.
 const LEADER: Duration = Duration::from_secs(3);
 
-/// A process group, and when whoever made it began, in clock ticks since boot.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
-    /// Its number: the pid of its leader.
-    pub(super) number: u32,
-    /// No process in it is older.
-    pub(super) since: u64,
-}
-
-/// Kills what is left in a group whose leader the kernel kills with its parent, which is gone. Returns how many
-/// it killed.
+/// Kills what is left in a group of this boot whose leader the kernel kills with its parent, which is gone. Returns
+/// how many it killed.
 ///
-/// No pid is given anew as long as there is a group of that number. One that was given anew leads, for the most
-/// part, a group that has its leader, or a session; neither is touched.
+/// No pid is given anew as long as there is a group of that number: where its leader lives it is the recorded one,
+/// or the number is somebody else's. Where it is gone, what was made in another session is somebody else's.
 #[must_use]
 pub(super) fn kill_left_in(group: Group) -> usize {
-    if let Ok(Some(leader)) = Watch::of(group.number)
-        && !leader.ends_within(LEADER)
-    {
-        return 0;
+    if let Ok(Some(leader)) = Watch::of(group.number) {
+        let is_its =
+            stat_of(group.number).is_some_and(|found| found.start_ticks == group.leader_start);
+        if !is_its || !leader.ends_within(LEADER) {
+            return 0;
+        }
     }
     let mut killed = 0;
     for _ in 0..ROUNDS {
@@ -48,15 +43,12 @@ pub(super) fn kill_left_in(group: Group) -> usize {
 }
 
 fn is_left_in(number: u32, group: Group) -> bool {
-    let Some(found) = stat_of(number) else {
-        return false;
+    let is_in = |found: Stat| {
+        (found.group, found.session) == (group.number, group.session)
+            && found.start_ticks >= group.leader_start
+            && !found.is_zombie()
     };
-    let is_in = found.group == group.number && found.start_ticks >= group.since;
-    // A session that began after the run is somebody else's.
-    let session = (found.session != group.number).then(|| stat_of(found.session));
-    let is_old =
-        |leader: Option<Stat>| leader.is_none_or(|leader| leader.start_ticks <= group.since);
-    is_in && !found.is_zombie() && is_our_users(number) && session.is_some_and(is_old)
+    stat_of(number).is_some_and(is_in) && is_our_users(number)
 }
 
 /// Whether a process is of the account that runs the jobs: nobody else's is killed on a likeness.
@@ -66,5 +58,5 @@ fn is_our_users(number: u32) -> bool {
 }
 
 fn stat_of(number: u32) -> Option<Stat> {
-    stat(&fs_err::read(format!("/proc/{number}/stat")).ok()?)
+    stat(&number.to_string())
 }

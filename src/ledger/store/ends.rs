@@ -8,6 +8,7 @@ use crate::clock::iso;
 use crate::db;
 use crate::error::Result;
 use crate::ledger::facts::{Cause, PRUNE};
+use crate::ledger::group;
 use crate::ledger::slot::Outcome;
 
 // A pid that none can be is nobody's: the process id alone names such an owner.
@@ -122,6 +123,7 @@ impl Ledger {
                     params![KEPT],
                 )?;
                 transaction.execute(PRUNE, [])?;
+                transaction.execute(group::PRUNE, [])?;
             }
             transaction.commit()?;
             Ok(ended)

@@ -19,11 +19,11 @@ impl Ledger {
     pub fn record_facts(&self, facts: &ExecutionFacts, now: Timestamp) -> Result<()> {
         self.change(
             "INSERT INTO execution_facts (execution_id, mode, manager, unit, mechanism, properties,
-             boot_id, pid1_start, worker_pid, worker_start, pgid, recorded_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+             boot_id, pid1_start, worker_pid, worker_start, recorded_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
              ON CONFLICT (execution_id) DO UPDATE SET mode = ?2, manager = ?3, unit = ?4,
              mechanism = ?5, properties = ?6, boot_id = ?7, pid1_start = ?8, worker_pid = ?9,
-             worker_start = ?10, pgid = ?11",
+             worker_start = ?10",
             params![
                 facts.execution_id,
                 facts.mode,
@@ -35,7 +35,6 @@ impl Ledger {
                 facts.pid1_start,
                 facts.worker_pid,
                 facts.worker_start,
-                facts.pgid,
                 iso(now, &self.zone),
             ],
         )
