@@ -64,6 +64,12 @@ impl Remove {
             }
             desk.file()
                 .update(desk.now, |jobs| take(&desk, jobs, &id))?;
+            if let Err(error) = close_incidents(&desk, &id) {
+                let error = error.in_full();
+                runtime
+                    .out
+                    .warn(&format!("Its incidents stay open: {error}."));
+            }
         }
         if self.json {
             let document = json!({
@@ -123,7 +129,6 @@ fn take(desk: &Desk, jobs: &mut JobList<'_>, id: &str) -> Result<Change<()>> {
             format!("job {id} was removed by somebody else meanwhile"),
         ));
     }
-    close_incidents(desk, id)?;
     Ok(Change::WriteAfterBackup(()))
 }
 

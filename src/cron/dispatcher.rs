@@ -89,6 +89,8 @@ pub struct Parts {
 pub struct Dispatcher {
     pub(super) parts: Parts,
     pub(super) owner: Owner,
+    /// When it was made.
+    pub(super) began: Timestamp,
     zone: RwLock<Zone>,
     ledger: ledger_door::Shared,
     jobs: Arc<JobsDoor>,
@@ -130,6 +132,7 @@ impl Dispatcher {
     pub fn new(parts: Parts) -> Self {
         let owner = Owner::from(&parts.identity);
         Self {
+            began: parts.clock.now().wall,
             zone: RwLock::new(parts.zone.clone()),
             parts,
             owner,
@@ -161,7 +164,7 @@ impl Dispatcher {
     }
 
     /// This process is being stopped: a worker in its cgroup that is asked to end is so by the same stop.
-    pub(super) fn begin_to_stop(&self) {
+    pub fn begin_to_stop(&self) {
         self.stopping.send_replace(true);
     }
 

@@ -86,6 +86,9 @@ pub struct Policy {
     pub completed_retention: Option<SignedDuration>,
     /// `cron.max_catch_ups_per_tick`: overdue jobs that one scan starts; none is no cap.
     pub max_catch_ups: Option<usize>,
+    /// Leases in our own name from before are of a scheduler that is gone: when the one that turns here began.
+    /// A pass by hand has no such time, as the one that turns may bear its name.
+    pub inherits_before: Option<Timestamp>,
 }
 
 impl Policy {
@@ -101,6 +104,7 @@ impl Policy {
             run_claim_seconds: silence.saturating_mul(3).max(RUN_CLAIM_SECONDS),
             completed_retention: settings.completed_retention.map(span),
             max_catch_ups: settings.max_catch_ups_per_tick,
+            inherits_before: None,
         }
     }
 }
@@ -115,6 +119,7 @@ impl Default for Policy {
             run_claim_seconds: RUN_CLAIM_SECONDS,
             completed_retention: Some(SignedDuration::from_hours(7 * 24)),
             max_catch_ups: None,
+            inherits_before: None,
         }
     }
 }

@@ -119,7 +119,7 @@ impl Pass<'_> {
     pub(super) fn is_taken(&self) -> bool {
         let job = Job::read(self.raw());
         let holds = |raw: &Loose<'_>, claim: Option<Claim<'_>>| {
-            raw.is_true() && claim.is_none_or(|claim| !self.is_left(claim.by))
+            raw.is_true() && claim.is_none_or(|claim| !self.is_left(claim))
         };
         holds(&job.run_claim, job.run_claim())
             || holds(&job.fire_claim, job.fire_claim())

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::due::{self, Due, Note, Reason};
 use super::due_pass::Pass;
-use super::job::Job;
+use super::job::{Claim, Job};
 use super::next;
 use super::other_clock;
 use super::schedule::Schedule;
@@ -100,18 +100,22 @@ impl Pass<'_> {
     /// and has left no run.
     fn holds_run_claim(&self) -> bool {
         let job = Job::read(self.raw());
-        let claim = job.run_claim().filter(|claim| !self.is_left(claim.by));
+        let claim = job.run_claim().filter(|claim| !self.is_left(*claim));
         let age = claim.and_then(|claim| self.seconds_since(claim.at));
         let life = SignedDuration::from_secs(self.scene().policy.run_claim_seconds).as_secs_f64();
         self.kind() == Some("once") && age.is_some_and(|age| (0.0..life).contains(&age))
     }
 
-    /// Whether the holder of a claim is gone, or bears our name and is not us any more (a machine that was given
-    /// a name has no other sign of its end), and no run of the job goes on without him.
-    pub(super) fn is_left(&self, owner: &str) -> bool {
+    /// Whether the holder of a claim is gone, or bore our name before us (a machine that was given a name has no
+    /// other sign of its end), and no run of the job goes on without him.
+    pub(super) fn is_left(&self, claim: Claim<'_>) -> bool {
         let (scene, id) = (self.scene(), self.id());
-        let was_ours = owner == scene.machine && !scene.running.contains(&id);
-        (was_ours || scene.witness.is_dead(owner)) && !scene.witness.is_open(&id)
+        let is_ours = claim.by == scene.machine && !scene.running.contains(&id);
+        let began = scene.policy.inherits_before;
+        let ours_for = began.map(|began| scene.now.duration_since(began).as_secs_f64());
+        let age = self.seconds_since(claim.at);
+        let was_ours = is_ours && ours_for.zip(age).is_some_and(|(ours, age)| age >= ours);
+        (was_ours || scene.witness.is_dead(claim.by)) && !scene.witness.is_open(&id)
     }
 
     /// A slot that was taken off the schedule by us and not run, or by one who is gone, is due

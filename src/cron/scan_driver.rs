@@ -73,6 +73,7 @@ impl Scan {
         let dispatcher = &self.dispatcher;
         let mut policy = Policy::of(&dispatcher.parts.settings);
         let most = policy.max_catch_ups;
+        policy.inherits_before = self.is_kept.then_some(dispatcher.began);
         policy.max_catch_ups = most.map(|most| most.saturating_sub(self.waiting));
         Ok(Stage {
             now: self.now,

@@ -21,6 +21,7 @@ use crate::db::Stamp;
 /// - `boot_id`, `pid1_start`: the boot it runs in; containers share the host's boot id, so the
 ///   start of PID 1 in clock ticks stands beside it;
 /// - `worker_pid`, `worker_start`: the worker, and its start in clock ticks;
+/// - `pgid`: not written any more, and kept for an older version beside this one, which writes it;
 /// - `cause`: why it ended, one of the words of [`Cause`]; `detail`: the same in a sentence;
 /// - `recorded_at`, `ended_at`: RFC 3339, when it was launched and when the cause was recorded.
 pub const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS execution_facts (
@@ -34,6 +35,7 @@ pub const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS execution_facts (
     pid1_start INTEGER,
     worker_pid INTEGER,
     worker_start INTEGER,
+    pgid INTEGER,
     cause TEXT,
     detail TEXT,
     recorded_at TEXT NOT NULL,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::drivers::{Driver, Turning};
 use super::farewell::Farewell;
@@ -15,6 +15,7 @@ use crate::cron::ticker::Ticker;
 use crate::cron::wanted_run::Wanted;
 use crate::cron::zone_probe::ZoneProbe;
 use crate::error::Result;
+use crate::output::human;
 use crate::runtime::Runtime;
 
 /// Longest pass that still counts as turning: the store's lock may be waited for twice, and a mute bus
@@ -64,7 +65,7 @@ pub(super) fn cron(
     if !settings.serve.cron {
         return Ok(None);
     }
-    let say = |sentence: &str| tracing::warn!("{sentence}");
+    let say = |sentence: &str| tracing::warn!("{}", human::printable(sentence));
     let parts = Parts::of(runtime, &home, &config, Box::new(say))?;
     let zone = ZoneProbe::begin(&home, &runtime.environ, &parts.zone);
     let dispatcher = Arc::new(Dispatcher::new(parts));
@@ -88,8 +89,15 @@ impl Cron {
         self.drain
     }
 
-    /// Has it tell others, at the end, that it waits for jobs.
-    pub(super) fn with_farewell(self, farewell: Farewell) -> Self {
+    /// Has it tell others, at the end, that it waits for jobs; and lets runs that end know at once that serve is
+    /// being stopped, in the middle of a turn as well: a stop of the unit asks them to end at the same moment.
+    pub(super) fn stopped_by(self, stop: &watch::Receiver<bool>, farewell: Farewell) -> Self {
+        let (dispatcher, mut stop) = (Arc::clone(&self.dispatcher), stop.clone());
+        tokio::spawn(async move {
+            if stop.wait_for(|stopped| *stopped).await.is_ok() {
+                dispatcher.begin_to_stop();
+            }
+        });
         Self {
             farewell: Some(farewell),
             ..self

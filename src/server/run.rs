@@ -185,7 +185,7 @@ impl Start {
         let (stop, stopped) = watch::channel(false);
         let drain = cron.as_ref().map(Cron::bound).unwrap_or_default();
         let cron = cron.map(|cron| {
-            let driver: Box<dyn Driver> = Box::new(cron.with_farewell(instance.farewell()));
+            let driver: Box<dyn Driver> = Box::new(cron.stopped_by(&stopped, instance.farewell()));
             tokio::spawn(drivers::run(driver, time.clone(), turns.clone(), stopped))
         });
         let steps = Steps::listen(control.is_some());

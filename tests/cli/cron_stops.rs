@@ -380,20 +380,25 @@ fn a_one_shot_that_waited_for_room_is_free_for_the_next_serve_of_a_machine_with_
         while !passed.exists() {
             assert!(serve.is_alive(), "its first pass ends");
         }
-        for _ in 0..2 {
+        let is_leased = || stored(&sandbox)[1]["run_claim"]["by"] == "box";
+        let mut minutes = 0..2;
+        while !is_leased() && minutes.next().is_some() {
             // The clock may move before that pass has looked for the next one, which then comes a minute later.
             serve.clock("advance 60");
             let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
-            while stored(&sandbox)[1]["run_claim"]["by"] != "box"
-                && std::time::Instant::now() < until
-            {
+            while !is_leased() && std::time::Instant::now() < until {
                 std::thread::yield_now();
             }
-            if stored(&sandbox)[1]["run_claim"]["by"] == "box" {
-                break;
-            }
         }
-        assert_eq!(stored(&sandbox)[1]["run_claim"]["by"], "box");
+        let mut tick = sandbox.hermes();
+        tick.args(["cron", "tick"])
+            .env("__HERMES_NOW", "2026-06-17T10:05:00Z")
+            .env("HERMES_MACHINE_ID", "box");
+        tick.assert().success();
+        assert!(
+            is_leased(),
+            "a pass by hand of the same name knows nothing of who waits"
+        );
         if is_killed {
             serve.kill();
             let_go(&sandbox);

@@ -155,7 +155,7 @@ fn b08_degraded_jobs_die_with_a_restart_of_serve_and_each_life_of_it_warns_once(
     };
     let warned_once = |pid: &str| {
         let said = serve.says(pid, "Jobs run degraded");
-        assert_eq!(said.matches("degraded").count(), 1, "{said}");
+        assert_eq!(said.matches("Jobs run degraded").count(), 1, "{said}");
     };
     serve.systemctl("start");
     let first = serve.pid();

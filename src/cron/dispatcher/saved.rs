@@ -52,7 +52,9 @@ impl Dispatcher {
             execution_id: row.id.clone(),
             claim: claim.map(str::to_owned),
             error: saved.error.clone(),
-            delivery_error: None,
+            delivery_error: (word == Delivered::Cancelled.word())
+                .then(|| Delivered::Cancelled.objection().map(str::to_owned))
+                .flatten(),
             monitor_digest: saved.monitor_digest.clone(),
         };
         let said = (late.as_str(), word.as_str(), cancelled);
@@ -130,7 +132,9 @@ impl Dispatcher {
             if !ledger.finish(&id, &owner, end, now)? {
                 return Ok(false);
             }
-            let nothing_is_left = delivery != UNKNOWN && delivery != FAILED;
+            let cancelled_on_its_way = delivery == Delivered::Cancelled.word();
+            let nothing_is_left =
+                delivery != UNKNOWN && delivery != FAILED && !cancelled_on_its_way;
             let resolved = (failed.is_none() && !cancelled, nothing_is_left);
             ledger.resolve_incidents(&job_id, resolved, now)?;
             if let Some(error) = failed.filter(|_| !cancelled) {

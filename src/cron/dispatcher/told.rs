@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::Dispatcher;
 use crate::cron::claim::Holder;
 use crate::cron::finish::{self, Run, Settles};
-use crate::cron::job::{Job, RawJob};
+use crate::cron::job::{Claim, Job, RawJob};
 use crate::cron::jobs_file::Change;
 use crate::cron::stamp::Stamp;
 use crate::error::Result;
@@ -33,39 +33,54 @@ impl Dispatcher {
             untold.map(with_row).collect::<Result<Vec<_>>>()
         });
         for (end, row, slot) in untold.await? {
-            match row {
-                Some(row) => self.tell_job((&row, slot), &end).await,
+            let Some(row) = row else {
                 // Its row was one of too many; nothing is left to tell.
-                None => self.forget_untold(&end.execution_id).await,
+                self.forget_untold(&end.execution_id).await;
+                continue;
+            };
+            // The others would wait as long for the store.
+            if !self.tell_job((&row, slot), &end).await {
+                break;
             }
         }
         Ok(())
     }
 
-    /// Marks the end of a run in its job, unless that was done by the run itself before it was gone.
-    pub(super) async fn tell_job(&self, (row, slot): (&Execution, Option<SlotAt>), end: &Untold) {
+    /// Marks the end of a run in its job, unless that was done by the run itself before it was gone. `false`: the
+    /// store could not be had.
+    async fn tell_job(&self, (row, slot): (&Execution, Option<SlotAt>), end: &Untold) -> bool {
         let (zone, now) = (self.zone(), self.now());
         let (row, end) = (row.clone(), end.clone());
         let id = end.execution_id.clone();
         let told = self
             .with_jobs(move |jobs| {
-                let job = jobs.find(&row.job_id);
-                let told = job.is_some_and(|job| tell(job, (&row, slot), &end, (now, &zone)));
+                let Some(job) = jobs.find(&row.job_id) else {
+                    return Ok(Change::Nothing(Some(row.job_id.clone())));
+                };
+                let told = tell(job, (&row, slot), &end, (now, &zone));
                 Ok(if told {
-                    Change::Write(())
+                    Change::Write(None)
                 } else {
-                    Change::Nothing(())
+                    Change::Nothing(None)
                 })
             })
             .await;
         match told {
-            Ok(()) => self.forget_untold(&id).await,
+            Ok(removed) => {
+                if let Some(job) = removed {
+                    let close = self.with_ledger(move |ledger| ledger.close_with_job(&job, now));
+                    let _it_stays_to_be_closed_by_somebody = close.await;
+                }
+                self.forget_untold(&id).await;
+                true
+            }
             Err(error) => {
                 self.leave_unsettled();
                 (self.parts.say)(&format!(
                     "A job is still to be told of the end of its run {id}: {}.",
                     error.in_full()
                 ));
+                false
             }
         }
     }
@@ -107,14 +122,34 @@ pub(in crate::cron) fn tell(
     true
 }
 
-/// The claim of the job, where it is that of this run: it names the run's owner, or bears the mark of the
-/// claim that was written for it. On any other claim another run hangs.
+/// The claim of the job, where it is that of this run; on any other claim another run hangs.
 fn claim_of(job: &RawJob, row: &Execution, claim: Option<&str>) -> Option<String> {
-    let by = Job::read(job).fire_claim()?.by.to_owned();
-    let holder = Holder::parse(&by).pid.map(i64::from);
-    let names_owner = holder.is_some() && holder == row.pid;
-    let is_ours = names_owner || claim.is_some_and(|claim| is_same(&by, claim));
-    is_ours.then_some(by)
+    let view = Job::read(job);
+    let held = view.fire_claim()?;
+    let ended = row.finished_at.as_ref().and_then(|stamp| stamp.at);
+    is_of_run(held, claim, (row.pid, ended)).then(|| held.by.to_owned())
+}
+
+/// Whether a claim is that of a run: it bears the mark of the claim that was written for it, or, where that is
+/// not known, names the run's owner and is no younger than the run's end. One of the same dispatcher may be of
+/// another run.
+fn is_of_run(
+    held: Claim<'_>,
+    claim: Option<&str>,
+    (pid, ended): (Option<i64>, Option<Timestamp>),
+) -> bool {
+    if let Some(claim) = claim {
+        return is_same(held.by, claim);
+    }
+    let holder = Holder::parse(held.by).pid.map(i64::from);
+    let is_younger = instant(held.at)
+        .zip(ended)
+        .is_some_and(|(at, end)| at > end);
+    holder.is_some() && holder == pid && !is_younger
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
+    Stamp::parse(text).and_then(|stamp| stamp.instant(&TimeZone::UTC))
 }
 
 /// Whether two claims are of one run: a worker that takes a claim over keeps its mark.
@@ -126,8 +161,31 @@ fn is_same(one: &str, other: &str) -> bool {
 /// Whether the end of a run was marked in the job since this one began: its claim is gone, and so it was
 /// its own.
 fn is_marked(job: &RawJob, row: &Execution) -> bool {
-    let ran = Job::read(job).last_run_at.text().and_then(Stamp::parse);
-    let ran = ran.and_then(|stamp| stamp.instant(&TimeZone::UTC));
+    let ran = Job::read(job).last_run_at.text().and_then(instant);
     let begun = row.claimed_at.as_ref().and_then(|claimed| claimed.at);
     matches!((ran, begun), (Some(ran), Some(begun)) if ran >= begun)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_of_the_same_dispatcher_may_be_of_another_run() {
+        let held = |by, at| Claim { at, by };
+        let (before, after) = ("2026-06-17T09:59:00Z", "2026-06-17T10:01:00Z");
+        let of = (Some(77), "2026-06-17T10:00:00Z".parse().ok());
+        for (by, at, claim, is_its) in [
+            ("host:77:mark", after, Some("host:78:mark"), true),
+            ("host:77:other", before, Some("host:77:mark"), false),
+            ("host:77", before, Some("host:77:mark"), false),
+            ("host:77:mark", before, None, true),
+            ("host:77:mark", after, None, false),
+            ("host:78:mark", before, None, false),
+            ("named", before, None, false),
+        ] {
+            let found = is_of_run(held(by, at), claim, of);
+            assert_eq!(found, is_its, "{by} {at} {claim:?}");
+        }
+    }
 }

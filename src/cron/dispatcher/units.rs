@@ -2,6 +2,7 @@
 //! was killed or given up before it had its row, or a manager made it late.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -10,6 +11,9 @@ use crate::bus::{Client, ServiceManager as _};
 use crate::dispatch::mode::Manager;
 use crate::dispatch::placement::{UNIT_PREFIX, Wish, execution_of, open_door};
 use crate::ledger::ExecutionFacts;
+
+/// Longest time that a sweep gives to units that were left: it holds up whatever comes next.
+const LONGEST: Duration = Duration::from_secs(5);
 
 impl Dispatcher {
     /// Ends all units that were made for an execution, with whatever is left in them.
@@ -24,6 +28,11 @@ impl Dispatcher {
     /// Ends the units of all executions that have ended, by the ledger of this home: those of another home are
     /// not its business.
     pub(in crate::cron) async fn end_units_left(&self) {
+        // What a manager that has fallen silent leaves is met by the next sweep.
+        let _what_is_left_is_met_again = tokio::time::timeout(LONGEST, self.end_all_left()).await;
+    }
+
+    async fn end_all_left(&self) {
         let Some(client) = open_door(&wish(&ExecutionFacts::default())).await else {
             return;
         };

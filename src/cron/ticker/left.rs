@@ -28,7 +28,12 @@ impl Ticker {
             return Ok(());
         }
         match self.take_turn()? {
-            Some(_lock) => self.sweep_if_due(false).await.map(drop),
+            Some(_lock) => {
+                if self.sweep_if_due(false).await? {
+                    self.dispatcher.end_units_left().await;
+                }
+                Ok(())
+            }
             None => Ok(()),
         }
     }

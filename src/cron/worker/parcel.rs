@@ -34,7 +34,7 @@ impl Worker {
             tokio::select! {
                 delivered = &mut sending => break delivered?,
                 _ = terminate.recv() => {
-                    let _it_listens = ask.send(self.was_cancelled());
+                    let _it_listens = ask.send(!report.cancelled && self.was_cancelled());
                 }
             }
         };
