@@ -419,13 +419,8 @@ fn a_one_shot_that_waited_for_room_is_free_for_the_next_serve_of_a_machine_with_
 #[test]
 fn a_claim_that_somebody_took_while_the_lock_was_waited_for_is_none_of_the_future() {
     let (sandbox, _began) = due(&[ID], "");
-    store(
-        &sandbox,
-        &[job(
-            ID,
-            &json!({"next_run_at": "2026-06-17T10:01:00+00:00"}),
-        )],
-    );
+    let due = json!({"next_run_at": "2026-06-17T10:01:00+00:00"});
+    store(&sandbox, &[job(ID, &due)]);
     let mut command = serving::command(&sandbox, NOW, &[]);
     command.env("__HERMES_FAULT", "dispatcher.claims~");
     let mut serve = Serving::ready(&sandbox, command.spawn().expect("it starts"));
